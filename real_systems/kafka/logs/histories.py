@@ -16,7 +16,7 @@ from real_systems.kafka.logs.reading.broker_lines import Said
 from real_systems.kafka.logs.reading.entries import clock
 from real_systems.kafka.logs.reading.file_lines import lines_of
 from real_systems.kafka.logs.reading.metadata_log import MetadataRecord, Snapshot, merged
-from real_systems.kafka.logs.reading.readings import Run, here, read_files
+from real_systems.kafka.logs.reading.readings import Run, attributed, dated, here, read_files
 from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
 from real_systems.kafka.logs.reading.tool_output import (
     Described,
@@ -72,8 +72,8 @@ class Cluster:
     the metadata log. snapshot: what was before it, if its first records are gone. elr_since: from
     which offset on there are eligible leader replicas. described, quorum, on_disk: what tools say,
     and replicas' logs, by partition. unread: what was not understood. doubts: lines of unknown
-    brokers. remarks: sentences on dumps that disagree. begin: the first record's offset. gap: the
-    first two neighbours between which records are missing.
+    brokers. remarks: sentences on dumps that disagree, and where dates are from. begin: the first
+    record's offset. gap: the first two neighbours between which records are missing.
     """
 
     partitions: dict[str, list[Moment]] = field(default_factory=dict)
@@ -208,14 +208,16 @@ class _RecordIndex:
 
 def read_cluster(sources: Sources, run: Run = here) -> Cluster:
     """Read all files of a cluster. Raises OSError."""
-    said: list[Said] = []
-    unread, doubts, remarks = list(sources.unread), list[Doubt](), list[str]()
-    dumps: dict[Source, list[MetadataRecord]] = {}
     files = [*sources.of(Kind.METADATA), *sources.of(Kind.LOG)]
-    for source, reading in read_files(files, run):
+    readings = read_files(files, run)
+    remarks, undated = dated(readings)
+    doubts = attributed(sources, readings)
+    unread = [*sources.unread, *undated]
+    said: list[Said] = []
+    dumps: dict[Source, list[MetadataRecord]] = {}
+    for source, reading in readings:
         said += reading.said
         unread += reading.unread
-        doubts += reading.doubts
         if source.kind is Kind.METADATA:
             dumps.setdefault(source, []).extend(reading.records)
     said.sort(key=lambda each: each.entry.time)

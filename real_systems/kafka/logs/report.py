@@ -26,10 +26,11 @@ from real_systems.kafka.logs.histories import (
 )
 from real_systems.kafka.logs.judgements import judge
 from real_systems.kafka.logs.notes import clock_differences, tool_notes
+from real_systems.kafka.logs.reading.archives import unpacked
 from real_systems.kafka.logs.reading.entries import by_day, time_in
 from real_systems.kafka.logs.reading.readings import Run, here
 from real_systems.kafka.logs.reading.segments import decode
-from real_systems.kafka.logs.reading.sources import find_sources, unpacked
+from real_systems.kafka.logs.reading.sources import find_sources
 from real_systems.kafka.logs.report_page import (
     drawn_moments,
     findings_list,
@@ -209,8 +210,8 @@ def read(
     """
     eligible, run = _eligible(rules), _run(engine)
     try:
-        with unpacked([Path(each) for each in folders]) as (places, unread):
-            sources = find_sources(places, unread)
+        with unpacked([Path(each) for each in folders]) as found:
+            sources = find_sources(found)
             with TemporaryDirectory(prefix="cluster-logs-") as dumps:
                 decode(sources, topic, Path(dumps))
                 cluster = read_cluster(sources, run)
@@ -304,7 +305,7 @@ def _moment(text: str | None, day: int, otherwise: int) -> int:
     if whole is not None:
         return whole
     for clock_text in (text, f"{text}:00", f"{text}:00:00"):
-        found = time_in(f"1970-01-01 {clock_text}")
+        found = time_in(f"2000-01-01 {clock_text}")
         if found is not None:
-            return day + found
+            return day + found % _DAY
     raise LabError(f"{text!r} is no time: write 02:19, 02:19:30 or 2026-11-25 02:19:30.")

@@ -196,7 +196,7 @@ def test_what_is_before_a_break_is_read(unpacked):
     pressed = gzip.compress(text)
     (unpacked / "node1" / "server.log.gz").write_bytes(pressed[:-20])
     report = read([unpacked])
-    assert any("server.log.gz breaks off: what is before that was read" in n for n in report.notes)
+    assert any("server.log.gz breaks off (Compressed file ended" in n for n in report.notes)
     assert len(report.findings) == len(before)
 
 
@@ -359,7 +359,7 @@ def test_bad_input_is_one_sentence(unpacked, tmp_path):
     cut.parent.mkdir()
     cut.write_bytes(archive("told_failed_3.6.2").read_bytes()[:9000])
     for path in (cut, cut.parent):
-        with pytest.raises(LabError, match="can't be unpacked"):
+        with pytest.raises(LabError, match="can't be unpacked to its end"):
             read([path])
     (pictures / "server.properties").write_text("node.id=1\n", encoding="utf-8")
     with pytest.raises(LabError, match="Nothing that was read tells of a cluster"):

@@ -1,22 +1,23 @@
-"""The lines of a broker's or controller's log that carry a time, in any of the usual layouts."""
+"""The entries of a broker's or controller's log, and their times."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:[,.](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
-_WITHIN = 60
-"""Characters within which a line has its time."""
+from real_systems.kafka.logs.reading.layouts import Columns
+from real_systems.kafka.logs.reading.times import stamps_in
 
 
 @dataclass(slots=True)
 class Entry:
-    """A line of a log.
+    """An entry of a log: a line, and what follows it without a time of its own.
 
     time: milliseconds since 1970; a time without a zone is taken as it stands, as if it were UTC.
-    node: the broker or controller that wrote it, if that is known.
+    text: what the broker wrote, without what others have wrapped it in. node: the broker or
+    controller that wrote it, if that is certain. number: of the first line. While files are read,
+    `columns` has the names that the line's wrappers give, and `lacks` what its time lacks, see
+    `times.Stamp`.
     """
 
     time: int
@@ -24,6 +25,8 @@ class Entry:
     node: int | None
     path: Path
     number: int
+    columns: Columns = ()
+    lacks: str = ""
 
     @property
     def place(self) -> str:
@@ -31,28 +34,29 @@ class Entry:
         return f"{self.path.parent.name}/{self.path.name}:{self.number}"
 
 
-def time_in(line: str) -> int | None:
-    """The time at the beginning of a line, in milliseconds since 1970."""
-    found = _TIME.search(line, 0, _WITHIN)
-    if found is None:
-        return None
-    day, clock, fraction, zone = found.groups()
-    zone = {"Z": "+00:00", None: "+00:00"}.get(zone, zone)
-    try:
-        whole = datetime.fromisoformat(f"{day}T{clock}{zone}")
-    except ValueError:
-        return None
-    return int(whole.timestamp()) * 1000 + int((fraction or "0")[:3].ljust(3, "0"))
+def time_in(text: str) -> int | None:
+    """The first time in a text, with its date, in milliseconds since 1970."""
+    stamps = stamps_in(text, 0, len(text))
+    return next((each.time for each in stamps if not each.lacks), None)
 
 
 def clock(time: int) -> str:
     """A time as people read it: 12:04:31.250, in UTC."""
-    return f"{datetime.fromtimestamp(time / 1000, UTC):%H:%M:%S}.{time % 1000:03}"
+    return f"{_date(time):%H:%M:%S}.{time % 1000:03}"
 
 
 def day(time: int) -> str:
     """The day of a time: 2026-11-25, in UTC; "" for a time that is not known."""
-    return f"{datetime.fromtimestamp(time / 1000, UTC):%Y-%m-%d}" if time else ""
+    return f"{_date(time):%Y-%m-%d}" if time else ""
+
+
+def _date(time: int) -> datetime:
+    """A time out of Python's range becomes the nearest one in it."""
+    return datetime.fromtimestamp(min(max(time, 0), _LAST) / 1000, UTC)
+
+
+_LAST = 253_402_300_799_999
+"""The end of the year 9999."""
 
 
 def by_day(lines: Iterable[tuple[int, str]]) -> Iterator[str]:

@@ -1,19 +1,22 @@
 """The lines of a file, compressed or not, in UTF-8 or UTF-16, whole or cut off.
 
 Files may be large. They are read in blocks of whole lines, and a file that can be cut is read in
-pieces, which need not be read in one process.
+pieces, which need not be read in one process. What a line may have, and so what is in memory, is
+bounded, whatever a file holds.
 """
 
 import bz2
 import codecs
 import gzip
 import lzma
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from io import BufferedIOBase
 from itertools import chain
 from pathlib import Path
 
+from real_systems.kafka.logs.reading.documents import as_lines
 from real_systems.kafka.logs.reading.unread import Unread
 
 LONGEST = 1 << 20
@@ -28,58 +31,100 @@ _MAGIC = 8  # bytes that tell how a file is compressed
 _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 """How a compressed file begins, and what opens it."""
 
+DAMAGES = (EOFError, zlib.error, lzma.LZMAError, OSError)
+"""What reading a compressed file raises, if that is damaged; an OSError then has no number."""
+
 _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
+_COLOURS = re.compile(rb"(?:\x1b|\\u001[bB]|#033)\[[0-9;:?]{0,40}[A-Za-z]")
 
-def pieces_of(path: Path) -> list[tuple[int, int | None]]:
+_ESCAPES = (b"\x1b", b"\\u001", b"#033")
+
+
+def pieces_of(path: Path, framing: str = "") -> list[tuple[int, int | None]]:
     """Where each piece of a file begins and ends, in bytes: whole lines. None: at its end.
 
-    A compressed file, or one in UTF-16, is one piece. Raises OSError.
+    A compressed file, one in UTF-16, or a document is one piece. Raises OSError.
     """
     size, edges = path.stat().st_size, [0]
     with path.open("rb") as file:
-        if not _is_translated(file.read(_MAGIC)):
+        if not framing and not _is_translated(file.read(_MAGIC)):
             while edges[-1] + PIECE < size:
                 file.seek(edges[-1] + PIECE)
-                file.readline()
-                edges.append(file.tell())
+                ahead = file.read(LONGEST)
+                edges.append(edges[-1] + PIECE + (ahead.find(b"\n") + 1 or len(ahead)))
     return list(zip(edges, [*edges[1:], None], strict=True))
 
 
 def blocks_of(
-    path: Path, begin: int = 0, end: int | None = None, unread: list[Unread] | None = None
+    path: Path,
+    begin: int = 0,
+    end: int | None = None,
+    unread: list[Unread] | None = None,
+    framing: str = "",
 ) -> Iterator[bytes]:
-    """The lines of a piece, in UTF-8, as blocks that each end with a line.
+    """The lines of a piece, in UTF-8 and without colours, as blocks that each end with a line.
 
-    unread: gets a compressed file that breaks off; what is before that is read. Raises
-    OSError.
+    unread: gets a compressed file that breaks off, and lines that are too long; what is before that
+    is read. framing: see `documents.framing_of`. Raises OSError.
     """
-    rest = b""
-    for data in _chunks(path, begin, end, unread):
+    chunks = _chunks(path, begin, end, unread)
+    rest, lines = bytearray(), 0
+    for data in as_lines(chunks, framing, path, unread) if framing else chunks:
         last = data.rfind(b"\n") + 1
         if last:
-            yield rest + data[:last]
-            rest = b""
-        if len(rest) < LONGEST:
+            rest += data[:last]
+            block = _uncoloured(bytes(rest))
+            if unread is not None:
+                unread += _too_long(path, block, lines)
+            lines += block.count(b"\n")
+            yield block
+            rest.clear()
+        if len(rest) <= LONGEST:
             rest += data[last:]
     if rest:
-        yield rest + b"\n"
+        block = _uncoloured(bytes(rest)) + b"\n"
+        if unread is not None:
+            unread += _too_long(path, block, lines)
+        yield block
+
+
+def _uncoloured(block: bytes) -> bytes:
+    return _COLOURS.sub(b"", block) if any(each in block for each in _ESCAPES) else block
+
+
+def _too_long(path: Path, block: bytes, before: int) -> Iterator[Unread]:
+    """The lines of a block that are not read to their ends; zeros are no loss."""
+    place, number = 0, before
+    while len(block) - place > LONGEST:
+        end = block.find(b"\n", place)
+        number += 1
+        if end - place > LONGEST and block[place:end].strip(b"\0"):
+            first = _text(block[place : place + 200])
+            why = f"has more than {LONGEST:,} bytes: the rest was not read"
+            yield Unread(path, why, 1, number, first)
+        place = end + 1
 
 
 def lines_of(
-    path: Path, begin: int = 0, end: int | None = None, unread: list[Unread] | None = None
+    path: Path,
+    begin: int = 0,
+    end: int | None = None,
+    unread: list[Unread] | None = None,
+    framing: str = "",
 ) -> Iterator[tuple[int, str]]:
     """The lines that begin within a piece, with their numbers in it, from 1. Raises OSError."""
     number = 0
-    for block in blocks_of(path, begin, end, unread):
+    for block in blocks_of(path, begin, end, unread, framing):
         for line in block.split(b"\n")[:-1]:
             number += 1
             yield number, _text(line)
 
 
-def lines_with(block: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, str, set[bytes]]]:
-    """The lines of a block that have one of these words, with their numbers in it, from 1, and the
-    words that each has. To look for a word in a whole block is faster than line by line."""
+def lines_with(block: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, int, str, set[bytes]]]:
+    """The lines of a block that have one of these words: where each begins, its number in the
+    block, from 1, its text, and the words that it has. To look for a word in a whole block is
+    faster than line by line."""
     found: dict[int, set[bytes]] = {}
     for word in words:
         place = block.find(word)
@@ -90,8 +135,12 @@ def lines_with(block: bytes, words: Iterable[bytes]) -> Iterator[tuple[int, str,
     for start in sorted(found):
         number += block.count(b"\n", counted, start)
         counted = start
-        line = block[start : block.find(b"\n", start)]
-        yield number, _text(line), found[start]
+        yield number, start, line_at(block, start), found[start]
+
+
+def line_at(block: bytes, start: int) -> str:
+    """The line of a block that begins there."""
+    return _text(block[start : block.find(b"\n", start)])
 
 
 def _text(line: bytes) -> str:
@@ -105,8 +154,7 @@ def _chunks(
     """What is in a piece, as UTF-8 text."""
     with path.open("rb") as file:
         head = file.read(_MAGIC)
-    opener = next((each for magic, each in _OPENERS.items() if head.startswith(magic)), open)
-    with opener(path, "rb") as file:
+    with opener_of(head)(path, "rb") as file:
         file.seek(begin)
         data = _read(file, None if end is None else end - begin, path, unread)
         first = next(data, b"")
@@ -119,6 +167,11 @@ def _chunks(
             yield from data
 
 
+def opener_of(head: bytes):
+    """What opens a file that begins like this."""
+    return next((each for magic, each in _OPENERS.items() if head.startswith(magic)), open)
+
+
 def _read(
     file: BufferedIOBase, size: int | None, path: Path, unread: list[Unread] | None
 ) -> Iterator[bytes]:
@@ -128,11 +181,11 @@ def _read(
         while data := file.read1(_BLOCK if size is None else min(size, _BLOCK)):
             yield data
             size = None if size is None else size - len(data)
-    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+    except DAMAGES as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         if unread is not None:
-            unread.append(Unread(path, "breaks off: what is before that was read"))
+            unread.append(Unread(path, f"breaks off ({error}): what is before that was read"))
 
 
 def _is_translated(head: bytes) -> bool:

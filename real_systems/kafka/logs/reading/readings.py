@@ -2,14 +2,25 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from real_systems.kafka.logs.reading.attribution import Attribution, Names, doubts_of, own_id
 from real_systems.kafka.logs.reading.broker_lines import WORDS, Said, said_in
-from real_systems.kafka.logs.reading.entries import Entry, time_in
-from real_systems.kafka.logs.reading.file_lines import blocks_of, lines_of, lines_with, pieces_of
+from real_systems.kafka.logs.reading.dates import completed
+from real_systems.kafka.logs.reading.entries import Entry
+from real_systems.kafka.logs.reading.file_lines import (
+    LONGEST,
+    blocks_of,
+    line_at,
+    lines_of,
+    lines_with,
+    pieces_of,
+)
+from real_systems.kafka.logs.reading.layouts import Columns, Layout, Line, continues, parsed
 from real_systems.kafka.logs.reading.metadata_log import UNKNOWN, MetadataRecord, records_in
-from real_systems.kafka.logs.reading.sources import Kind, Source
-from real_systems.kafka.logs.reading.unread import Doubt, Unread
+from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
+from real_systems.kafka.logs.reading.unread import Doubt, Unread, together
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """run(function, items): what the function gives for each of the items, in their order."""
@@ -33,13 +44,13 @@ class Reading:
     said: list[Said] = field(default_factory=list)
     records: list[MetadataRecord] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
+    names: Names = field(default_factory=Names)
 
     def follow(self, lines: int, snapshot: int | None) -> None:
         """So many lines of the file come before this piece; its first records are in this snapshot,
         or in none, unless a header says otherwise."""
         entries = {id(each.entry): each.entry for each in self.said}  # one may say two things
-        for each in [*entries.values(), *self.unread, *self.doubts]:
+        for each in [*entries.values(), *self.unread]:
             each.number += lines if each.number else 0  # 0: the file as a whole
         for k, record in enumerate(self.records):
             if record.snapshot != UNKNOWN:
@@ -52,12 +63,14 @@ def here(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
     return map(function, items)
 
 
-def read_files(sources: Iterable[Source], run: Run = here) -> Iterator[tuple[Source, Reading]]:
+def read_files(sources: Iterable[Source], run: Run = here) -> list[tuple[Source, Reading]]:
     """What each file says: a large one gives several readings, in order. Raises OSError."""
     pieces = [
-        Piece(source, begin, end) for source in sources for begin, end in pieces_of(source.path)
+        Piece(source, begin, end)
+        for source in sources
+        for begin, end in pieces_of(source.path, source.framing)
     ]
-    lines, snapshot = 0, None
+    found, lines, snapshot = [], 0, None
     for piece, reading in zip(pieces, run(read_piece, pieces), strict=True):
         if piece.begin == 0:
             lines, snapshot = 0, None
@@ -65,7 +78,8 @@ def read_files(sources: Iterable[Source], run: Run = here) -> Iterator[tuple[Sou
         lines += reading.lines
         if reading.records:
             snapshot = reading.records[-1].snapshot
-        yield piece.source, reading
+        found.append((piece.source, reading))
+    return found
 
 
 def read_piece(piece: Piece) -> Reading:
@@ -77,7 +91,10 @@ def read_piece(piece: Piece) -> Reading:
         snapshot = UNKNOWN if piece.begin else None
         reading.records = list(records_in(lines, source.path, reading.unread, snapshot))
     else:
-        reading.said = list(said_in(_entries(blocks_of(*where), source, reading)))
+        before = _before(source.path, piece.begin) if piece.begin else b""
+        blocks = blocks_of(*where, source.framing)
+        reading.said = list(said_in(_entries(blocks, before, source, reading)))
+    reading.unread = [replace(each, path=source.name) for each in together(reading.unread)]
     return reading
 
 
@@ -87,13 +104,130 @@ def _counted(lines: Iterable[tuple[int, str]], reading: Reading) -> Iterator[tup
         yield number, line
 
 
+_BEFORE = 64 << 10
+"""Bytes before a line within which its entry begins."""
+
+_SAMPLE = 200
+"""Lines at a block's beginning from which is learned whose lines these are, with all entries."""
+
+
+def _before(path: Path, begin: int) -> bytes:
+    """The lines before a piece, as far as the entry may reach that it begins in."""
+    with path.open("rb") as file:
+        file.seek(max(0, begin - _BEFORE))
+        return file.read(min(begin, _BEFORE)).partition(b"\n")[2]
+
+
 def _entries(
-    blocks: Iterable[bytes], source: Source, reading: Reading
+    blocks: Iterable[bytes], before: bytes, source: Source, reading: Reading
 ) -> Iterator[tuple[Entry, set[bytes]]]:
-    """The lines that may say something, and carry a time; others continue one of these."""
+    """The entries that may say something, each with the words that it has of `WORDS`."""
+    path, same = source.path, dict[Columns, Columns]()
     for block in blocks:
-        for number, line, words in lines_with(block, WORDS):
-            time = time_in(line)
-            if time is not None:
-                yield Entry(time, line, source.node, source.path, reading.lines + number), words
+        for line in block[:LONGEST].split(b"\n", _SAMPLE)[:-1]:
+            found = parsed(line.decode("utf-8", "replace"), (), source.layout)
+            reading.names.note(found.columns, own_id(found))
+        text, lines = before + block, reading.lines - before.count(b"\n")
+        for number, found, words in _heads(text, len(before), source.layout):
+            if found.stamp is None:
+                why = "has a line without a time"
+                reading.unread.append(Unread(path, why, 1, lines + number, found.text))
+                continue
+            own = own_id(found)
+            reading.names.note(found.columns, own)
+            columns = same.setdefault(found.columns, found.columns)
+            time, lacks = found.stamp.time, found.stamp.lacks
+            yield Entry(time, found.text, own, path, lines + number, columns, lacks), words
         reading.lines += block.count(b"\n")
+        before = text[-_BEFORE:].partition(b"\n")[2]
+
+
+def _heads(text: bytes, begin: int, layout: Layout) -> Iterator[tuple[int, Line, set[bytes]]]:
+    """The entries with words that have a line behind `begin`: the number of the first line; that
+    line, its text with the other lines that have words; and these words."""
+    known: tuple[int, int, Line, set[bytes]] | None = None
+    last = 0
+    for number, start, raw, words in lines_with(text, WORDS):
+        line = parsed(raw, [each.decode() for each in words], layout)
+        head = start, number, line
+        if line.rank < layout.rank:
+            head = _head(text, start, number, last, line, layout) or head
+            if head[0] == start and known and continues(line, known[2]):
+                head = known[:3]
+        last = start
+        if known and known[0] == head[0]:
+            both = replace(known[2], text=f"{known[2].text}\n{line.text}")
+            known = (*known[:2], both, known[3] | words)
+            continue
+        if known and known[0] >= begin:
+            yield known[1:]
+        if head[0] != start:
+            # an entry that began in the block before was given there: here only the rest
+            before = f"{head[2].text}\n" if head[0] >= begin else ""
+            head = (*head[:2], replace(head[2], text=before + line.text))
+        known = (max(head[0], begin) if start >= begin else head[0], *head[1:], words)
+    if known and known[0] >= begin:
+        yield known[1:]
+
+
+def _head(
+    text: bytes, start: int, number: int, last: int, line: Line, layout: Layout
+) -> tuple[int, int, Line] | None:
+    """The line that begins the entry of a line that begins at `start`: where that begins, its
+    number, and what it is. It stands behind `last`, where another entry is known to be."""
+    place = start
+    while place > last:
+        number, place = number - 1, text.rfind(b"\n", 0, place - 1) + 1
+        found = parsed(line_at(text, place), (), layout)
+        if found.rank >= layout.rank and continues(line, found):
+            return place, number, found
+    return None
+
+
+def dated(found: Sequence[tuple[Source, Reading]]) -> tuple[list[str], list[Unread]]:
+    """Complete the times that lack their date. What has none says nothing. Returns sentences on
+    where dates are from, and what was left out."""
+    entries: dict[Source, dict[int, Entry]] = {}
+    times = []
+    for source, reading in found:
+        some = {id(each.entry): each.entry for each in reading.said}
+        entries.setdefault(source, {}).update(some)
+        times += [each.time for each in some.values() if not each.lacks]
+        times += [each.time for each in reading.records if each.time is not None]
+    known = [min(times), max(times)] if times else []
+    remarks, without = completed(
+        [(source.name, list(each.values())) for source, each in entries.items()], known
+    )
+    for _, reading in found if without else ():
+        reading.said = [each for each in reading.said if not each.entry.lacks]
+    why = "has no date, which neither its name nor other files tell"
+    return remarks, [
+        Unread(name, why, count, entry.number, entry.text) for name, entry, count in without
+    ]
+
+
+def attributed(sources: Sources, found: Iterable[tuple[Source, Reading]]) -> list[Doubt]:
+    """Decide whose the entries and the other files are, as far as that is certain.
+
+    Sets the entries' and the sources' `node`. Returns what is in doubt.
+    """
+    names: dict[Path, Names] = {}
+    readings = [(source, each) for source, each in found if source.kind is Kind.LOG]
+    for source, reading in readings:
+        names.setdefault(source.path, Names()).add(reading.names)
+    said = {each.path: each.node for each in sources.files if each.node is not None}
+    attribution = Attribution(names, said, sources.roots)
+    doubtful = []
+    for source, reading in readings:
+        for entry in {id(each.entry): each.entry for each in reading.said}.values():
+            if entry.node is None:
+                nodes = attribution.of_line(source.path, entry.columns)
+                entry.node = nodes[0] if len(nodes) == 1 else None
+                if entry.node is None:
+                    doubtful.append((source.name, entry.number, entry.text, nodes))
+            entry.columns = ()
+    for k, source in enumerate(sources.files):
+        if source.node is None and source.kind is not Kind.LOG:
+            nodes = attribution.of_file(source.beside or source.path)
+            sources.files[k] = replace(source, node=nodes[0] if len(nodes) == 1 else None)
+    return doubts_of(doubtful)

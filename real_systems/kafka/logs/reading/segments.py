@@ -35,7 +35,7 @@ def decode(sources: Sources, topic: str | None, place: Path) -> None:
     sources.files = [each for each in sources.files if each.kind is not Kind.SEGMENT]
     if not segments:
         return
-    where = segments[0].path.parent
+    where = segments[0].name.parent
     try:
         jars = _jars()
         if not jars:
@@ -94,4 +94,5 @@ def _decoded(segments: Iterable[Source], jars: list[Path], place: Path) -> Itera
         if ran.returncode:
             last = ran.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
             raise LabError(f"kafka-dump-log ends with {''.join(last) or ran.returncode}")
-        yield Source(dump, Kind.METADATA if is_metadata else Kind.TOPIC, some[0].node)
+        kind = Kind.METADATA if is_metadata else Kind.TOPIC
+        yield Source(dump, kind, name=some[0].name, beside=some[0].path)

@@ -109,7 +109,7 @@ def dumped_in(source: Source) -> LogOnDisk | None:
     OSError."""
     partition, epochs, end = source.path.stem, [], None
     for block in blocks_of(source.path):
-        for _, line, _ in lines_with(block, [b"baseOffset: ", b"Dumping "]):
+        for _, _, line, _ in lines_with(block, [b"baseOffset: ", b"Dumping "]):
             if found := _DUMPED.match(line):
                 partition = found[1]
             elif found := _BATCH.match(line):

@@ -3,6 +3,7 @@
 Each of these takes something away from what an answer covers; `str` gives a sentence.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,6 +57,16 @@ class Doubt:
             f"{shown(self.path)}:{self.number}{several}"
             f" {which or 'name no broker'}: {quote(self.first)}"
         )
+
+
+def together(unread: Iterable[Unread]) -> list[Unread]:
+    """The same, with the lines of a file that have one reason as one."""
+    found: dict[tuple[Path, str, bool], Unread] = {}
+    for each in unread:
+        known = found.setdefault((each.path, each.why, bool(each.lines)), each)
+        if known is not each:
+            known.lines += each.lines
+    return list(found.values())
 
 
 def shown(path: Path) -> str:
