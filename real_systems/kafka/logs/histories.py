@@ -14,7 +14,7 @@ from pathlib import Path
 
 from real_systems.kafka.logs.reading.broker_lines import Said
 from real_systems.kafka.logs.reading.entries import clock
-from real_systems.kafka.logs.reading.file_lines import lines_of
+from real_systems.kafka.logs.reading.lines.file_lines import lines_of
 from real_systems.kafka.logs.reading.metadata_log import MetadataRecord, Snapshot, merged
 from real_systems.kafka.logs.reading.readings import Run, attributed, dated, here, read_files
 from real_systems.kafka.logs.reading.sources import Kind, Source, Sources

@@ -202,7 +202,7 @@ def test_what_is_before_a_break_is_read(unpacked):
 
 def test_large_files_are_read_in_pieces(unpacked, monkeypatch):
     whole = read([unpacked])
-    monkeypatch.setattr("real_systems.kafka.logs.reading.file_lines.PIECE", 5000)
+    monkeypatch.setattr("real_systems.kafka.logs.reading.lines.file_lines.PIECE", 5000)
     pieces = read([unpacked])
     assert pieces.as_json() == whole.as_json()
     assert [each.entry for each in pieces.cluster.said] == [

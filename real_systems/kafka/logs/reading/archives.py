@@ -16,7 +16,7 @@ from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from real_systems.kafka.logs.reading.file_lines import DAMAGES, opener_of
+from real_systems.kafka.logs.reading.lines.file_lines import DAMAGES, opener_of
 from real_systems.kafka.logs.reading.unread import Unread
 
 DEEPEST = 4

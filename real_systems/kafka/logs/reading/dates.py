@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from real_systems.kafka.logs.reading.entries import Entry, day
-from real_systems.kafka.logs.reading.times import DAY, NEEDS_DAY, day_named, in_year
+from real_systems.kafka.logs.reading.lines.times import DAY, NEEDS_DAY, day_named, in_year
 from real_systems.kafka.logs.reading.unread import shown
 
 _HALF = DAY // 2

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from real_systems.kafka.logs.reading.layouts import Columns
-from real_systems.kafka.logs.reading.times import stamps_in
+from real_systems.kafka.logs.reading.lines.layouts import Columns
+from real_systems.kafka.logs.reading.lines.times import stamps_in
 
 
 @dataclass(slots=True)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from real_systems.kafka.logs.reading.attribution import Attribution, Names, doubts_of, own_id
 from real_systems.kafka.logs.reading.broker_lines import WORDS, Said, said_in
 from real_systems.kafka.logs.reading.dates import completed
 from real_systems.kafka.logs.reading.entries import Entry
-from real_systems.kafka.logs.reading.file_lines import (
+from real_systems.kafka.logs.reading.lines.attribution import Attribution, Names, doubts_of, own_id
+from real_systems.kafka.logs.reading.lines.file_lines import (
     LONGEST,
     blocks_of,
     line_at,
@@ -17,7 +17,7 @@ from real_systems.kafka.logs.reading.file_lines import (
     lines_with,
     pieces_of,
 )
-from real_systems.kafka.logs.reading.layouts import Columns, Layout, Line, continues, parsed
+from real_systems.kafka.logs.reading.lines.layouts import Columns, Layout, Line, continues, parsed
 from real_systems.kafka.logs.reading.metadata_log import UNKNOWN, MetadataRecord, records_in
 from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
 from real_systems.kafka.logs.reading.unread import Doubt, Unread, together

@@ -15,9 +15,9 @@ from pathlib import Path
 from protocol_lab.errors import LabError
 from real_systems.kafka.logs.reading.archives import Unpacked, is_archive
 from real_systems.kafka.logs.reading.broker_lines import WORDS
-from real_systems.kafka.logs.reading.documents import framing_of
-from real_systems.kafka.logs.reading.file_lines import lines_of
-from real_systems.kafka.logs.reading.layouts import Layout, learned
+from real_systems.kafka.logs.reading.lines.documents import framing_of
+from real_systems.kafka.logs.reading.lines.file_lines import lines_of
+from real_systems.kafka.logs.reading.lines.layouts import Layout, learned
 from real_systems.kafka.logs.reading.unread import Unread
 
 _SNIFFED, _SNIFFED_BYTES = 200, 1 << 20

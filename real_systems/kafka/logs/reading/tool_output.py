@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from real_systems.kafka.logs.reading.file_lines import blocks_of, lines_of, lines_with
+from real_systems.kafka.logs.reading.lines.file_lines import blocks_of, lines_of, lines_with
 from real_systems.kafka.logs.reading.sources import Source
 
 _FIELD = re.compile(r"(\w+): ?([^\t\n]*)")

@@ -16,7 +16,7 @@ from io import BufferedIOBase
 from itertools import chain
 from pathlib import Path
 
-from real_systems.kafka.logs.reading.documents import as_lines
+from real_systems.kafka.logs.reading.lines.documents import as_lines
 from real_systems.kafka.logs.reading.unread import Unread
 
 LONGEST = 1 << 20

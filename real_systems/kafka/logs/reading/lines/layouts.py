@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from real_systems.kafka.logs.reading.times import (
+from real_systems.kafka.logs.reading.lines.times import (
     DAY,
     NEEDS_DAY,
     Stamp,

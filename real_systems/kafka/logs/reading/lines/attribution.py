@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from real_systems.kafka.logs.reading.layouts import Columns, Line
+from real_systems.kafka.logs.reading.lines.layouts import Columns, Line
 from real_systems.kafka.logs.reading.unread import Doubt
 
 _OWN = re.compile(

@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from real_systems.kafka.logs.reading.layouts import MESSAGE_KEYS, TIME_KEY, record_in
-from real_systems.kafka.logs.reading.times import stamps_in
+from real_systems.kafka.logs.reading.lines.layouts import MESSAGE_KEYS, TIME_KEY, record_in
+from real_systems.kafka.logs.reading.lines.times import stamps_in
 from real_systems.kafka.logs.reading.unread import Unread
 
 LARGEST = 64 << 20

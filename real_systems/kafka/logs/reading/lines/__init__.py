@@ -1,0 +1,10 @@
+"""The lines of logs: found in files, taken apart, and given to the brokers that wrote them.
+
+In reading order:
+
+file_lines   the lines of a file, compressed or not, in pieces if it is large
+documents    exports that are one JSON document or a CSV, as lines
+times        times as logs write them
+layouts      a line taken apart, whatever has written and wrapped it
+attribution  whose line it is
+"""
