@@ -203,7 +203,7 @@ def bring_up_to_date(extras, unwanted, source):
     extras = sorted((extras | stamp.get("extras", {"spark"})) - unwanted)
     # The environment of an older kit may have a Python that is no longer supported.
     usable = stamp and version in supported_pythons()
-    if usable and runs(str(venv_python()), "-m", "pip", "--version"):
+    if usable and runs(str(venv_python()), "-P", "-m", "pip", "--version"):
         say(f"Updating {VENV}:")
         (VENV / STAMP).unlink()
     else:
@@ -294,7 +294,8 @@ def empty_environment():
 
 def install(requirements, source=None):
     """Run pip in .venv; show a line for each stage, and write its full output to a log."""
-    command = [str(venv_python()), "-m", "pip", "install", "--progress-bar", "off", *requirements]
+    pip = [str(venv_python()), "-P", "-m", "pip", "install", "--progress-bar", "off"]
+    command = [*pip, *requirements]
     # A user's PIP_USER, PIP_TARGET and the like would install somewhere else.
     settings = dict(os.environ, PIP_USER="0", PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
     if source:  # pip reads these also when it installs the kit's build requirements
@@ -302,11 +303,11 @@ def install(requirements, source=None):
     for name in ("PIP_TARGET", "PIP_PREFIX", "PYTHONHOME", "PYTHONPATH"):
         settings.pop(name, None)
     log_file = VENV / "install.log"
-    with log_file.open("wb") as log, in_a_session(command, env=settings) as pip:
-        for line in pip.stdout:
+    with log_file.open("wb") as log, in_a_session(command, env=settings) as running:
+        for line in running.stdout:
             log.write(line)
             show_stage(line.decode(errors="replace"))
-        code = pip.wait()
+        code = running.wait()
     if code:
         raise Stop(sentence_for(log_file.read_text(encoding="utf-8", errors="replace")))
 
@@ -369,6 +370,8 @@ def sentence_for(output):
 def run(arguments):
     """Run the environment's Python on these arguments and return the exit code."""
     environment = dict(os.environ, VIRTUAL_ENV=str(VENV), PYTHONHOME="")  # "" is the same as none
+    if not str(HERE).isascii():
+        environment.setdefault("PYTHONUTF8", "1")  # else it reads .pth files as the locale says
     environment["PATH"] = str(venv_python().parent) + os.pathsep + os.environ.get("PATH", "")
     is_kit = arguments[:2] == ["-m", "protocol_lab"]
     # A signal during Python's own start would end in a traceback. So signals are blocked until the
@@ -381,7 +384,9 @@ def run(arguments):
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: None)
-    child = subprocess.Popen([str(venv_python()), *arguments], env=environment)
+    # -P: the current folder is not searched for modules. It may have files of other people, or a
+    # protocol called queue.py.
+    child = subprocess.Popen([str(venv_python()), "-P", *arguments], env=environment)
     try:
         if blocks:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -1,6 +1,5 @@
 """`python -m protocol_lab WORDS`, and `protocol-lab WORDS`: the kit's command line."""
 
-import os
 import sys
 from collections.abc import Callable
 
@@ -13,8 +12,6 @@ def run() -> int:
 
 
 def _load() -> Callable[[], int]:
-    if not sys.flags.safe_path:
-        sys.path.append(os.getcwd())  # which `python -m` has there, and an installed command lacks
     from protocol_lab.cli import main
 
     return main

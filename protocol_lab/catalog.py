@@ -1,8 +1,10 @@
 """Finds specs by name: "kafka.kip_320" is the `spec` of the module kafka_spec.kip_320.
 
 Every top-level package called *_spec belongs to the catalog; there is no list to maintain. A module
-that can't be loaded does not affect the others: `broken_modules` says what is wrong with it. A spec
-outside the catalog is loaded by the path of its file, or by its module's name.
+that can't be loaded does not affect the others: `broken_modules` says what is wrong with it. A
+learner's own `my_spec/` in the current folder belongs to it, too, in notebooks and for the commands
+that run specs. A spec outside the catalog is loaded by the path of its file, or by its module's
+name.
 """
 
 import importlib
@@ -15,7 +17,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
-from protocol_lab.errors import SpecError, unknown
+from protocol_lab.errors import LabError, SpecError, quoted, shortened, unknown
 from protocol_lab.spec.spec import Spec
 from protocol_lab.spec_files import failure, is_path, load_file, load_module, read_again
 
@@ -91,6 +93,25 @@ def named_beside(name: str, folder: Path) -> str:
         if os.path.isfile(place / file):  # no file can have this name
             return str(place / file)
     return name
+
+
+def load_beside(name: str, folder: Path) -> Spec:
+    """The spec that a file of this folder names: one of the catalog, or that of a file below this
+    folder, directly above it, or below the current one. Others could be anybody's files.
+
+    Raises LabError and SpecError as `load` does.
+    """
+    found = named_beside(name, folder)
+    if not is_path(found):
+        return load_from_catalog(found)
+    file, folder = Path(os.path.abspath(found)), folder.absolute()
+    below = any(file.is_relative_to(each) for each in (folder, Path.cwd()))
+    if file.is_file() and not below and file.parent != folder.parent:
+        raise LabError(
+            f"{quoted(name)} is a file elsewhere, and a scenario may only run files beside it: give"
+            f" it yourself, as in `--spec {shortened(name)}`, or play(scenario, model)."
+        )
+    return load_file(found)
 
 
 def _in_catalog(name: str) -> Spec | None:

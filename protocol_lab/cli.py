@@ -24,7 +24,9 @@
     site [FOLDER]                           write the notebooks as pages without an installation
     bundle FOLDER [--platform NAME] ...     write the pages and the kit, for offline use
 
-SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name.
+SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name. The
+current folder is searched for these, too, after what is installed; `grade`, `logs` and the other
+commands that run no spec run no file from it.
 Exit codes: 0 holds (or done), 1 violated, 2 undecided or interrupted (also where a step has no
 value, as after a division by zero), 3 bad input (also a scenario with a step or a claim that is
 wrong), 4 a failure that says nothing about the spec: a function of it failed, the kit has a defect,
@@ -67,6 +69,7 @@ from protocol_lab.spec.constants import as_text, bind, limits_of, show, show_tex
 from protocol_lab.spec.spec import Model, Spec
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.spec.temporal_formulas import fairness_texts
+from protocol_lab.system.import_path import use_current_folder
 from protocol_lab.system.process import FAILED, crash, end_with, interrupts_raised
 
 EXIT_CODES = {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNDECIDED: 2}
@@ -126,6 +129,7 @@ def _print_whatever_the_terminal_can() -> None:
 def _run(options: argparse.Namespace, words: list[str]) -> int:
     """Run the command; an unexpected error becomes one sentence, never a verdict."""
     try:
+        use_current_folder(options.command in _RUN_SPECS)
         code = options.command(options)
         sys.stdout.flush()
         return code
@@ -769,3 +773,8 @@ def _prepare(options: argparse.Namespace) -> int:
     from protocol_lab.prepare import prepare
 
     return prepare()
+
+
+_RUN_SPECS = (_specs, _check, _simulate, _replay, _real, _tla, _prepare)
+"""The commands that find packages and modules in the current folder, too. The others may be given
+folders with other people's files, of which none is to be run."""

@@ -5,10 +5,13 @@ and a README. The copy has the new name wherever the example says `my_protocol`.
 """
 
 import keyword
+import sys
 import sysconfig
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from protocol_lab.errors import LabError, quoted, shortened
+from protocol_lab.system.import_path import installed_folders
 
 TEMPLATE = Path(__file__).parent.parent / "examples" / "my_protocol"
 _INSTALLED = Path(sysconfig.get_path("data"), "share", "protocol_lab", "my_protocol")
@@ -21,12 +24,18 @@ def new_protocol(name: str, folder: str | Path | None = None) -> list[Path]:
     """Write the files of a new protocol into a folder, by default one of its name, and return their
     paths.
 
-    Raises LabError for a name that no module can have, and if one of the files exists already.
+    Raises LabError for a name that no module can have, for that of a module which Python finds
+    already, and if one of the files exists.
     """
     if not name.isidentifier() or keyword.iskeyword(name) or not name.islower():
         raise LabError(
             f"{quoted(name)} can't be the name of a module: use small letters, digits and _, as in"
             " `new my_protocol`."
+        )
+    if _is_a_module(name):
+        raise LabError(
+            f"{quoted(name)} is the name of a module that Python has already: choose another one,"
+            f" as in `new my_{name}`."
         )
     place = Path(name if folder is None else folder)
     texts = {
@@ -46,6 +55,14 @@ def new_protocol(name: str, folder: str | Path | None = None) -> list[Path]:
             f"{shortened(place)} can't be written ({reason}): choose another folder."
         ) from None
     return list(texts)
+
+
+def _is_a_module(name: str) -> bool:
+    """Is it a module of Python, of the kit, or of an installed package?"""
+    if name in sys.stdlib_module_names or name == "__main__":  # also those of other systems
+        return True
+    found = PathFinder.find_spec(name, installed_folders())
+    return found is not None and found.origin is not None  # a mere folder has none
 
 
 def _template_files() -> list[Path]:

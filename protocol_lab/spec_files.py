@@ -2,8 +2,9 @@
 the cells of a notebook for their value.
 
 A file in a package (a folder with an `__init__.py`) is imported as a part of that package, so that
-its relative imports work. Any other file is imported as Python runs a script: its own folder is put
-on the path, so that it finds the modules beside it. Files that were edited are read again.
+its relative imports work. Any other file finds the modules beside it: its folder is put at the end
+of the path, so that a file called queue.py takes the place of no other module. Files that were
+edited are read again.
 """
 
 import ast
@@ -23,6 +24,7 @@ from typing import Any, TypeVar
 from protocol_lab.errors import LabError, SpecError, quoted, shortened
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.spec.spec import Spec
+from protocol_lab.system.import_path import add_folder
 
 Found = TypeVar("Found")
 
@@ -54,8 +56,7 @@ def load_from_file(path: str | Path, kind: type[Found], name: str) -> Found:
     """
     file = _existing(path, name)
     root, module_name = _place_of(file)
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
+    add_folder(str(root))
     with read_again(root, module_name):
         module = _imported(module_name, file, shortened(path))
     return _only_one_of(module, kind, name, shortened(path))
@@ -158,6 +159,8 @@ def _existing(path: str | Path, what: str) -> Path:
 def _place_of(file: Path) -> tuple[Path, str]:
     """The folder from which a file is imported, and the dotted name of its module there."""
     names, folder = [file.stem], file.parent
+    if "." in file.stem:  # as in raft.v2.py, which no package can have as a part
+        return folder, _own_name(file)
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
         folder = folder.parent

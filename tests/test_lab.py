@@ -82,7 +82,8 @@ def ready_kit(kit):
         [lab.venv_python(), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         text=True,
     )
-    Path(packages.strip(), "these.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    found = f"import sys; sys.path += [{sysconfig.get_path('purelib')!a}, {str(kit)!a}]"
+    Path(packages.strip(), "these.pth").write_text(found, encoding="utf-8")
     stamp = {"key": lab.stamp_key(lab.environment_version()), "extras": ["test"]}
     (lab.VENV / lab.STAMP).write_text(json.dumps(stamp), encoding="utf-8")
     return kit

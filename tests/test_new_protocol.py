@@ -67,6 +67,13 @@ def test_a_name_that_no_module_can_have_is_refused(here, name):
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["queue", "json", "winreg", "numpy", "protocol_lab", "__main__"])
+def test_the_name_of_a_module_is_refused(here, name):
+    with pytest.raises(LabError, match="is the name of a module that Python has already"):
+        new_protocol(name)
+    assert list(here.iterdir()) == []
+
+
 def test_nothing_is_overwritten(here):
     (here / "README.md").write_text("mine", encoding="utf-8")
     with pytest.raises(LabError, match=r"README.md exists already: choose another name or folder"):

@@ -16,6 +16,7 @@ from protocol_lab.errors import SpecError
 from protocol_lab.explore import explore
 from protocol_lab.notebook import step
 from protocol_lab.spark.model_transfer import pack_model, unpack_model
+from protocol_lab.system.notebook_server import write_kernel
 from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import play, read_scenario, scenario_text, scenarios_of
 from protocol_lab.traces.text_exports import to_json
@@ -81,6 +82,93 @@ def test_a_spec_is_found_by_the_path_of_its_file(here, place):
     assert states(file) == 4
     assert known_as(load(place)) == place
     assert json.loads('{"still": "json"}') == {"still": "json"}
+
+
+NAMES = (
+    *("queue", "copy", "token", "select", "random", "types", "numbers", "signal", "json", "heapq"),
+    *("secrets", "string", "platform", "enum", "calendar", "pathlib", "functools", "tarfile"),
+    *("tempfile", "concurrent", "numba", "numpy", "llvmlite", "tqdm", "psutil", "pyarrow", "comm"),
+    *("raft.v2", "2pc", "class"),
+)
+"""Names of files that Python, the kit or its packages might import in place of their own."""
+
+
+@pytest.fixture
+def hostile(here):
+    """A folder with a spec under each of these names; and a function that tells which were run."""
+    ran = here / "ran"
+    for name in NAMES:
+        note = f"open({str(ran)!r}, 'a').write({name!r} + chr(10))\n"
+        written(here, f"{name}.py", note + COUNTER)
+    written(here / "a_spec", "__init__.py", f"open({str(ran)!r}, 'a').write('a_spec' + chr(10))\n")
+    return lambda: ran.read_text(encoding="utf-8").split() if ran.exists() else []
+
+
+def lab(*words: str) -> subprocess.CompletedProcess:
+    """`lab.py WORDS` in the current folder; only what it prints is of interest."""
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); {STARTED}",
+    ]
+    return subprocess.run([*command, *words], capture_output=True, text=True)
+
+
+STARTED = (
+    "import lab; from pathlib import Path; lab.venv_python = lambda: Path(sys.executable);"
+    "sys.exit(lab.run(['-m', 'protocol_lab', *sys.argv[1:]]))"
+)
+"""Starts the kit as lab.py does, with the Python of the tests."""
+
+
+def test_a_protocol_by_path_may_have_the_name_of_any_module(hostile):
+    files = [f"{name}.py" for name in NAMES]
+    told = lab("specs", *files, "--json")
+    assert len(json.loads(told.stdout)["specs"]) == len(NAMES), told.stderr
+    assert sorted(hostile()) == sorted(NAMES)  # each once, when it was asked for
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["numba.py", "queue.py", "raft.v2.py"])
+def test_such_a_protocol_is_compiled_and_stepped(hostile, name):
+    told = lab("check", name)
+    assert (told.returncode, hostile()) == (0, [name.removesuffix(".py")]), told.stderr
+    told = lab("check", name, "--engine", "spark", "--set", "top=5")
+    assert "6 distinct states" in told.stdout, told.stderr
+    assert set(hostile()) == {name.removesuffix(".py")}
+
+
+@pytest.mark.slow
+def test_a_notebook_runs_beside_files_of_any_name(hostile, here, monkeypatch):
+    import nbclient
+    import nbformat
+
+    write_kernel(here / "jupyter")
+    monkeypatch.setenv("JUPYTER_PATH", str(here / "jupyter"))
+    code = "from protocol_lab.notebook import *\nfor name in ('queue.py', 'numba.py'): step(name)\n"
+    counted = "explore(load('numba.py').bind(), progress=False).distinct"
+    cells = [nbformat.v4.new_code_cell(each) for each in (code, counted)]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(here)}}).execute()
+    assert cells[1].outputs[0].data["text/plain"] == "4"
+    assert set(hostile()) == {"queue", "numba", "a_spec"}  # the last belongs to the catalog here
+
+
+@pytest.mark.parametrize(
+    "words", [("grade", "."), ("logs", "."), ("check", "kafka.id_sequence"), ("new", "queue")]
+)
+def test_no_command_runs_a_file_that_only_lies_there(hostile, here, words):
+    written(here, "primary_backups.py", "x = 1\n")
+    lab(*words)
+    assert hostile() == []
+
+
+def test_a_package_of_ones_own_is_found_in_the_current_folder(here):
+    written(here / "my_spec", "__init__.py", "")
+    written(here / "my_spec", text=COUNTER.replace('Spec("counter"', 'Spec("my.counter"'))
+    assert "4 distinct states" in lab("check", "my.counter", *PLAIN).stdout
+    assert lab("specs", "my.counter").returncode == 0
 
 
 def test_two_files_of_one_name_are_two_specs(here):
@@ -210,6 +298,19 @@ def test_scenarios_beside_a_file_are_offered_by_the_stepper(here):
     assert scenarios_of("my/counter.py") == [file]
     stepper = step("my/counter.py")
     assert stepper._session.shipped == [{"name": "twice", "title": "Twice"}]
+
+
+@pytest.mark.parametrize("name", ["antigravity", "alone.counter", "../elsewhere/counter.py", "{}"])
+def test_a_scenario_names_no_other_file_or_module(here, monkeypatch, name):
+    monkeypatch.syspath_prepend(here / "path")
+    elsewhere = written(here / "elsewhere", text="raise AssertionError('it was run')\n")
+    written(here / "path" / "alone", text="raise AssertionError('it was run')\n")
+    (here / "deep" / "my").mkdir(parents=True)
+    monkeypatch.chdir(here / "deep")
+    file = written(here / "deep" / "my", "walk.txt", f"# spec: {name.format(elsewhere)}\n")
+    with pytest.raises(LabError, match=r"a file elsewhere|There is no"):
+        play(read_scenario(file))
+    assert "antigravity" not in sys.modules
 
 
 def test_a_walk_leads_back_to_its_file(here):

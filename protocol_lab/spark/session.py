@@ -37,6 +37,9 @@ appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 """
 
 
+_SAFE_PATH = "spark.executorEnv.PYTHONSAFEPATH", "1"
+"""The Python workers start in the driver's folder, which may have a protocol called queue.py."""
+
 _STARTING = threading.Lock()
 """A search starts Spark in the background, and may end before Spark has started."""
 
@@ -88,7 +91,7 @@ def session_at(url: str) -> "SparkSession":
             session.version  # asks the server  # noqa: B018
             return session
         _prepare_environment()
-        return builder.master(url).getOrCreate()
+        return builder.master(url).config(*_SAFE_PATH).getOrCreate()
     except Exception as error:  # Spark's, py4j's or gRPC's
         raise LabError(f"There is no Spark session at {url}: {cause(str(error))}.") from None
 
@@ -180,6 +183,7 @@ def _settings(folder: Path, ui: bool) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": str(ui).lower(),
         "spark.ui.showConsoleProgress": "false",
+        **dict([_SAFE_PATH]),
         # Optimizing Spark's own code takes half of the processor's time in the first minute, and
         # the work is done by compiled kernels anyway. Java's usual collector of garbage takes a
         # sixth more of it than the parallel one.

@@ -2,6 +2,7 @@
 
 operating_system  what Linux, macOS and Windows do differently
 file_lock         locks of open files, which end with their process
+import_path       which folders Python imports from, and in which order
 process           a run of the command line: signals, streams, exit codes
 interrupts        Ctrl-C as a request that a search answers when it is ready
 helper_processes  copies of this process that do a share of its work

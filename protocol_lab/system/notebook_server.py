@@ -63,6 +63,16 @@ def settings(folder: Path) -> list[str]:
     ]
 
 
+def write_kernel(folder: Path) -> None:
+    """Write the kernel of the notebooks into a folder of Jupyter's: ipykernel's own, which starts
+    without looking for its modules in the notebook's folder (-P)."""
+    from ipykernel.kernelspec import get_kernel_dict
+
+    kernel = get_kernel_dict()
+    kernel["argv"].insert(1, "-P")
+    _write_json(folder / "kernels" / "python3" / "kernel.json", kernel)
+
+
 def has_display() -> bool:
     """Would the person at the terminal see a browser that is started here?"""
     remote = ("CI", "CODESPACES", "BINDER_SERVICE_HOST", "REMOTE_CONTAINERS", "SSH_CONNECTION")
@@ -82,6 +92,7 @@ def _write_json(path: Path, content: object) -> None:
 if __name__ == "__main__":
     from jupyterlab.labapp import main
 
+    write_kernel(Path(sys.prefix, "share", "jupyter"))
     print("Starting JupyterLab; press Ctrl-C to end it.", file=sys.stderr, flush=True)
     sys.argv = command_line(sys.argv[1:])
     sys.exit(main())

@@ -86,6 +86,7 @@ def begin() -> None:
     if _guarded:
         return
     guard()
+    os.environ["PYTHONSAFEPATH"] = "1"  # the processes it starts import nothing from their folder
     _open_closed_streams()
     sys.excepthook = _end_unexpectedly
     if _is_short_of_memory():

@@ -29,7 +29,7 @@ from typing import Any
 
 from protocol_lab.catalog import (
     known_as,
-    load,
+    load_beside,
     load_from_catalog,
     named_beside,
     scenario_files,
@@ -132,7 +132,7 @@ def bound_model(
         )
     if folder is None:
         return load_from_catalog(spec_name).bind(**constants)
-    return load(named_beside(spec_name, folder)).bind(**constants)
+    return load_beside(spec_name, folder).bind(**constants)
 
 
 def scenario(name: str) -> Scenario:
