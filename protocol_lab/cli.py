@@ -775,6 +775,6 @@ def _prepare(options: argparse.Namespace) -> int:
     return prepare()
 
 
-_RUN_SPECS = (_specs, _check, _simulate, _replay, _real, _tla, _prepare)
+_RUN_SPECS = (_specs, _check, _simulate, _replay, _tla, _prepare)
 """The commands that find packages and modules in the current folder, too. The others may be given
 folders with other people's files, of which none is to be run."""
