@@ -43,6 +43,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ from protocol_lab.spec.spec import Model, Spec
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.spec.temporal_formulas import fairness_texts
 from protocol_lab.system.import_path import use_current_folder
-from protocol_lab.system.process import FAILED, crash, end_with, interrupts_raised
+from protocol_lab.system.process import FAILED, INTERRUPTED, crash, end_with, interrupts_raised
 
 EXIT_CODES = {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNDECIDED: 2}
 BAD_INPUT = 3
@@ -273,8 +274,8 @@ def _parser() -> argparse.ArgumentParser:
         "grade",
         help="grade the labs in a folder of submissions",
         description="Grade every file in these folders, or below, that is named as a lab is. Each"
-        " is graded in a process of its own. Exit codes: 0 all points, 1 some are missing, 3 bad"
-        " input.",
+        " is graded in a process of its own. Exit codes: 0 all points, 1 some are missing, 2"
+        " interrupted, 3 bad input.",
     )
     grade.add_argument("folder", nargs="+", help="a submission, or a folder of submissions")
     grade.add_argument("--csv", metavar="FILE", help="write a row for each part as CSV")
@@ -699,9 +700,10 @@ def _lab(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    from protocol_lab.grading import grade_report
+    from protocol_lab.grading.grade_report import Report
     from protocol_lab.grading.isolated_process import Limits, grade_submission
     from protocol_lab.grading.labs import expect_folder, lab_names, load_lab
+    from protocol_lab.grading.submission_files import find_submissions
     from protocol_lab.system.operating_system import without_network
 
     for path in filter(None, (options.csv, options.junit)):
@@ -712,26 +714,25 @@ def _grade(options: argparse.Namespace) -> int:
     )
     place = expect_folder(options.labs) if options.labs else None
     labs = {name: load_lab(name, place) for name in lab_names(place)}
-    grades = []
-    for name, lab, path in grade_report.find_submissions(options.folder, list(labs)):
-        grades.append(grade_submission(path, name, labs[lab], limits))
-        if not options.json:
-            print(grade_report.as_table(grades[-1:]), flush=True)
+    found = find_submissions(options.folder, list(labs))
     if not without_network():
-        print("The processes could use the network: this system can't hide it.", file=sys.stderr)
-    if options.csv:
-        write_file(options.csv, grade_report.as_csv(grades))
-    if options.junit:
-        write_file(options.junit, grade_report.as_junit(grades))
-    if options.pictures:
-        grade_report.write_counterexamples(grades, options.pictures)
-    if options.json:
-        print(json.dumps([each.to_json() for each in grades]))
-    return EXIT_CODES[Verdict.HOLDS if all(map(_is_full, grades)) else Verdict.VIOLATED]
-
-
-def _is_full(grade: Any) -> bool:
-    return grade.points == grade.out_of
+        print("The processes can use the network: this system can't hide it.", file=sys.stderr)
+    tell = partial(print, flush=True)
+    report = Report(options.csv, options.junit, options.pictures, options.json, tell)
+    is_interrupted = False
+    try:
+        with interrupts_raised():
+            for each in found:
+                report.add(grade_submission(each, labs[each.lab], limits))
+    except KeyboardInterrupt:
+        is_interrupted = True
+    finally:
+        report.close()
+    if is_interrupted:
+        done = f"{len(report.grades)} of {len(found)} submissions were graded"
+        print(f"interrupted: {done}", file=sys.stderr)
+        return INTERRUPTED
+    return EXIT_CODES[Verdict.HOLDS if report.is_full else Verdict.VIOLATED]
 
 
 def _reset(options: argparse.Namespace) -> int:

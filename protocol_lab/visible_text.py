@@ -16,3 +16,17 @@ def visible(text: str) -> str:
     character. Tabs and line breaks stay.
     """
     return text.translate(_TABLE)
+
+
+_LINE_BREAKS = {ord("\t"): "\u2409", ord("\n"): "\u2424", ord("\r"): "\u240d", 0x2028: "\u2424"}
+_DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_LINE_TABLE = {**_TABLE, **_LINE_BREAKS, 0x2029: "\u2424", **dict.fromkeys(_DIRECTIONS, "\ufffd")}
+
+
+def visible_line(text: str) -> str:
+    """The text as one line, for a name that somebody else chose, such as a folder's.
+
+    As `visible`; line breaks and tabs are shown by their pictures, too, and the controls that turn
+    the direction of what follows become the replacement character.
+    """
+    return text.translate(_LINE_TABLE)

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from protocol_lab.errors import shortened
 from protocol_lab.grading.labs import Lab
 from protocol_lab.grading.permitted_code import LANGUAGE
 from protocol_lab.grading.submissions import Submission
@@ -18,32 +19,41 @@ from protocol_lab.spec_files import load_file
 
 @dataclass(frozen=True)
 class Assembled:
-    """A spec with a learner's functions. lines: for a line of the assembled file the submission's
-    own."""
+    """The skeleton with a learner's functions, written into a file. lines: for a line of that file
+    the submission's own."""
 
-    spec: Spec
-    file: str
+    path: Path
     lines: dict[int, int]
 
+    def load(self, lab: Lab) -> Spec:
+        """The spec in it, with what the lab judges besides. Raises LabError."""
+        spec = load_file(self.path)
+        lab.checks.declare(spec)
+        return spec
+
     def in_own_lines(self, text: str) -> str:
-        """A message with the numbers of the submission's lines in place of the assembled file's."""
+        """A message with the numbers of the submission's lines in place of the assembled file's,
+        and without the folder of that file."""
 
         def own(found: re.Match) -> str:
             line = self.lines.get(int(found[1]))
             return f"line {line}" if line else "a line of the skeleton"
 
-        return re.sub(rf"(?:{re.escape(self.file)} )?\bline (\d+)", own, text)
+        for each in {str(self.path), str(self.path.resolve()), shortened(self.path)}:
+            text = text.replace(each, self.path.name)
+        return re.sub(rf"(?:{re.escape(self.path.name)},? )?\bline (\d+)", own, text)
 
 
 def assembled(lab: Lab, submission: Submission, names: list[str], folder: Path) -> Assembled:
-    """The skeleton with those functions of the submission that are named, loaded from a new file in
-    `folder`. Functions that were refused stay the skeleton's. Raises LabError."""
+    """The skeleton with those functions of the submission that are named, in a new file in
+    `folder`. Functions that were refused stay the skeleton's."""
     skeleton = ast.parse(lab.skeleton.read_text(encoding="utf-8"))
     own: dict[str, ast.FunctionDef] = {}
     for name in names:
         if name in submission.functions and name not in submission.refusals:
             own[name] = submission.functions[name]
     helpers = {k: v for k, v in submission.helpers.items() if k not in submission.refusals}
+    numbers = {k: v for k, v in submission.numbers.items() if k not in submission.refusals}
     pieces = []
     for each in skeleton.body:
         if isinstance(each, ast.FunctionDef) and each.name in own:
@@ -51,18 +61,16 @@ def assembled(lab: Lab, submission: Submission, names: list[str], folder: Path) 
         pieces.append(each)
     after = next(k for k, each in enumerate(pieces) if isinstance(each, ast.ImportFrom)) + 1
     language = ast.parse(f"from protocol_lab import {', '.join(sorted(LANGUAGE))}").body
-    numbers = ast.parse("\n".join(f"{k} = {v}" for k, v in submission.numbers.items())).body
+    given = ast.parse("\n".join(f"{k} = {v}" for k, v in numbers.items())).body
     first_action = next(k for k, each in enumerate(pieces) if _is_written(each, lab))
-    pieces[first_action:first_action] = [*numbers, *helpers.values()]
+    pieces[first_action:first_action] = [*given, *helpers.values()]
     pieces[after:after] = language
     skeleton.body = pieces
     text = ast.unparse(ast.fix_missing_locations(skeleton))
     # A folder and a name of its own, so that nothing that was loaded before is taken for it.
     path = folder / f"{lab.name}.py"
     path.write_text(text, encoding="utf-8")
-    spec = load_file(path)
-    lab.checks.declare(spec)
-    return Assembled(spec, path.name, _lines(text, {**helpers, **own}))
+    return Assembled(path, _lines(text, {**helpers, **own}))
 
 
 def _is_written(node: ast.stmt, lab: Lab) -> bool:
@@ -83,7 +91,10 @@ def _lines(text: str, own: dict[str, ast.FunctionDef]) -> dict[int, int]:
     found = {}
     for made in ast.parse(text).body:
         if isinstance(made, ast.FunctionDef) and made.name in own:
-            theirs = [n for each in _without_docstring(own[made.name]) for n in ast.walk(each)]
+            given = own[made.name]
+            header = min([made.lineno, *(each.lineno for each in made.decorator_list)])
+            found.update(dict.fromkeys(range(header, made.body[0].lineno), given.lineno))
+            theirs = [n for each in _without_docstring(given) for n in ast.walk(each)]
             ours = [n for each in _without_docstring(made) for n in ast.walk(each)]
             for one, other in zip(ours, theirs):
                 if hasattr(one, "lineno") and hasattr(other, "lineno"):

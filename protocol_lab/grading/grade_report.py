@@ -1,85 +1,99 @@
-"""Finds the submissions in folders, and reports their grades: a table, CSV, JUnit XML, pictures."""
+"""Reports grades, each as soon as it is known: a table, CSV, JSON, JUnit XML, pictures."""
 
 import csv
 import io
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 from xml.etree import ElementTree
 
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.grading.isolated_process import Grade
-from protocol_lab.grading.labs import expect_folder
-from protocol_lab.visible_text import visible
+from protocol_lab.system.interrupts import deferred_interrupts
 
-DEPTH = 3
-"""How many folders deep below a given one submissions are looked for."""
+COLUMNS = (
+    "submission", "lab", "part", "points", "out_of", "seconds", "reason", "steps", "notes",
+)  # fmt: skip
 
-COLUMNS = ("submission", "lab", "part", "points", "out_of", "seconds", "reason", "steps")
-
-
-class Found(NamedTuple):
-    """A file that was handed in: the name of who did, the lab, and the file."""
-
-    submission: str
-    lab: str
-    path: Path
+_WIDE, _SHORT, _BYTES = 60, 30, 200
+"""The most characters of a submission's name in the table, and in a file's name; the most bytes of
+a file's name, of which systems take 255."""
 
 
-def find_submissions(folders: Sequence[str | Path], labs: Sequence[str]) -> list[Found]:
-    """The files in these folders, or below, that are named as a lab's skeleton is.
+class Report:
+    """Everything that `grade` writes. Each grade is in all of it once `add` returns.
 
-    A submission is named after its folder, below the given one. Raises LabError if there is none.
+    A path is None where nothing is to be written; pictures names a folder. as_json: print JSON
+    instead of the table. tell: prints a line, and flushes it. Raises LabError if something can't be
+    written.
     """
-    found = []
-    for each in folders:
-        top = expect_folder(each)
-        for path in sorted(_files(top, labs)):
-            inside = path.parent.relative_to(top)
-            name = str(inside) if inside.parts else top.resolve().name
-            found.append(Found(visible(name), path.stem, path))
-    if not found:
-        names = ", ".join(f"{each}.py" for each in labs)
-        raise LabError(
-            f"There is no submission in {shortened(', '.join(map(str, folders)))}: a submission is"
-            f" a file named {names}."
-        )
-    return found
 
+    def __init__(
+        self,
+        csv_file: str | None = None,
+        junit: str | None = None,
+        pictures: str | None = None,
+        as_json: bool = False,
+        tell: Callable[[str], None] = print,
+    ):
+        self.csv_file, self.junit, self.pictures, self.as_json = csv_file, junit, pictures, as_json
+        self.tell = tell
+        self.grades: list[Grade] = []
+        if csv_file:
+            _write(csv_file, as_csv([]))
+        if pictures:
+            _make_folder(pictures)
 
-def _files(top: Path, labs: Sequence[str]) -> Iterator[Path]:
-    """The lab files below a folder; links are not followed, and `instructor` is left out."""
-    for depth in range(DEPTH + 1):
-        for name in labs:
-            for path in top.glob("*/" * depth + f"{name}.py"):
-                if path.is_file() and not path.is_symlink():
-                    yield path
+    @property
+    def is_full(self) -> bool:
+        """Do all submissions have all points?"""
+        return all(each.points == each.out_of for each in self.grades)
+
+    def add(self, grade: Grade) -> None:
+        """Write one more grade; an interrupt in between is raised afterwards."""
+        with deferred_interrupts():
+            self.grades.append(grade)
+            if self.csv_file:
+                _write(self.csv_file, as_csv([grade], header=False), mode="a")
+            if self.junit:
+                _write(self.junit, as_junit(self.grades))
+            if self.as_json:
+                self.tell(("[" if len(self.grades) == 1 else ",") + json.dumps(grade.to_json()))
+            else:
+                self.tell(as_table([grade]))
+            if self.pictures:
+                write_counterexamples(grade, len(self.grades), self.pictures)
+
+    def close(self) -> None:
+        """Write what ends the report."""
+        if self.as_json:
+            self.tell("]" if self.grades else "[]")
 
 
 def as_table(grades: Sequence[Grade]) -> str:
     """One line for each submission, and below it why points are missing."""
-    width = max(len(each.submission) for each in grades)
     lines = []
     for each in grades:
+        name = shortened(each.submission, _WIDE)
         points = f"{each.points:3} of {each.out_of}"
-        lines.append(f"{each.submission:{width}}  {each.lab}  {points}  {each.seconds:.1f} s")
+        lines.append(f"{name}  {each.lab}  {points}  {each.seconds:.1f} s")
+        lines += [f"    {note}" for note in each.notes]
         for part in each.parts:
             lines.append(f"    {part.part}: {part.points} of {part.out_of}  {part.reason}".rstrip())
-            lines += [f"        {k:3} {visible(step)}" for k, step in enumerate(part.steps, 1)]
-        lines += [f"    {visible(note)}" for note in each.notes]
+            lines += [f"        {k:3} {step}" for k, step in enumerate(part.steps, 1)]
     return "\n".join(lines)
 
 
-def as_csv(grades: Sequence[Grade]) -> str:
+def as_csv(grades: Sequence[Grade], header: bool = True) -> str:
     """A row for each part of each submission. No cell begins as a spreadsheet's formula does."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
+    writer.writerows([COLUMNS] * header)
     for each in grades:
         for part in each.parts:
             row = [each.submission, each.lab, part.part, part.points, part.out_of, part.seconds]
-            row += [part.reason, "; ".join(part.steps)]
+            row += [part.reason, "; ".join(part.steps), "; ".join(each.notes)]
             writer.writerow(map(_harmless, row))
     return text.getvalue()
 
@@ -107,29 +121,46 @@ def as_junit(grades: Sequence[Grade]) -> str:
                 suite, "testcase", classname=each.lab, name=name, time=f"{part.seconds:.3f}"
             )
             if part.points < part.out_of:
-                failure = ElementTree.SubElement(case, "failure", message=visible(part.reason))
-                failure.text = visible("\n".join([part.reason, *part.steps]))
+                failure = ElementTree.SubElement(case, "failure", message=part.reason)
+                failure.text = "\n".join([part.reason, *part.steps])
+        if each.notes:
+            ElementTree.SubElement(suite, "system-out").text = "\n".join(each.notes)
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def write_counterexamples(grades: Sequence[Grade], folder: str | Path) -> list[Path]:
+def write_counterexamples(grade: Grade, number: int, folder: str | Path) -> list[Path]:
     """Write each counterexample as a picture and as a scenario; returns the paths. Raises LabError.
 
-    The names are made of the submission's, the lab's and the part's.
+    The names are made of a number, which tells the grades apart, and of the submission's, the lab's
+    and the part's.
     """
-    place, written = Path(folder), []
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        for number, each in enumerate(grades, 1):
-            for part in each.parts:
-                name = re.sub(r"[^\w-]+", "_", f"{number}_{each.submission}_{each.lab}_{part.part}")
-                for ending, text in ((".svg", part.picture), (".txt", part.scenario)):
-                    if text:
-                        written.append(place / f"{name}{ending}")
-                        written[-1].write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise LabError(
-            f"{shortened(place)} can't be written ({error.strerror}): give another folder."
-        ) from None
+    written = []
+    for part in grade.parts:
+        name = f"{number}_{grade.submission[:_SHORT]}_{grade.lab}_{part.part}"
+        name = re.sub(r"[^\w-]+", "_", name).encode()[:_BYTES].decode(errors="ignore")
+        for ending, text in ((".svg", part.picture), (".txt", part.scenario)):
+            if text:
+                written.append(Path(folder, f"{name}{ending}"))
+                _write(written[-1], text)
     return written
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise _not_writable(folder, error, "folder") from None
+
+
+def _write(path: str | Path, text: str, mode: str = "w") -> None:
+    try:
+        with open(path, mode, encoding="utf-8", newline="") as file:
+            file.write(text)
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise _not_writable(path, error, "file") from None
+
+
+def _not_writable(path: str | Path, error: Exception, what: str) -> LabError:
+    reason = getattr(error, "strerror", None) or error
+    return LabError(f"{shortened(path)} can't be written ({reason}): give another {what}.")

@@ -2,7 +2,8 @@
 
 A submission's functions can only compute (see `permitted_code`). The process is the second wall: it
 can be stopped whatever it does, and what it can't say is a reason of its own. Parts whose grades
-arrived before count; the others get no points.
+arrived before count; the others get no points. It works in a folder of its own, and imports nothing
+from the current folder or from the submission's.
 """
 
 import json
@@ -10,6 +11,7 @@ import os
 import secrets
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -19,11 +21,13 @@ from typing import Any
 
 from protocol_lab.grading.labs import Lab
 from protocol_lab.grading.part_checks import PartGrade
+from protocol_lab.grading.submission_files import Found
 from protocol_lab.system.operating_system import (
     kill_with_descendants,
     signal_name,
     without_network,
 )
+from protocol_lab.visible_text import visible_line
 
 SECONDS = 300.0
 """How long a submission may take by default. Most of it is compiling; endless loops of the language
@@ -66,10 +70,23 @@ class Grade:
         return {"points": self.points, "out_of": self.out_of, **asdict(self)}
 
 
-def grade_submission(path: Path, name: str, lab: Lab, limits: Limits | None = None) -> Grade:
+def grade_submission(found: Found, lab: Lab, limits: Limits | None = None) -> Grade:
     """Grade one file in a process of its own; whatever happens there, there is a grade."""
     limits = limits or Limits()
-    began, grade = time.perf_counter(), Grade(name, lab.name)
+    began, grade = time.perf_counter(), Grade(found.submission, lab.name, notes=list(found.notes))
+    ending = found.why_not and f"not graded: {found.why_not}"
+    if not ending:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            ending = _ask_worker(found.path, lab, limits, grade, folder)
+    for each in lab.parts[len(grade.parts) :]:
+        grade.parts.append(PartGrade(each.name, 0, each.points, ending))
+    grade.seconds = round(time.perf_counter() - began, 2)
+    return grade
+
+
+def _ask_worker(path: Path, lab: Lab, limits: Limits, grade: Grade, folder: str) -> str:
+    """Let a process fill in the grade; returns why it did no more. It is killed if this process is
+    interrupted."""
     job = {
         "nonce": secrets.token_hex(16),
         "lab": lab.name,
@@ -78,30 +95,37 @@ def grade_submission(path: Path, name: str, lab: Lab, limits: Limits | None = No
         "cpu_seconds": int(limits.seconds * (os.cpu_count() or 1)) + 10,
         "memory_bytes": limits.memory_bytes,
     }
-    with _started(job) as process:
-        ending = _listen(process, job["nonce"], grade, limits.seconds)
-    for each in lab.parts[len(grade.parts) :]:
-        grade.parts.append(PartGrade(each.name, 0, each.points, ending))
-    grade.seconds = round(time.perf_counter() - began, 2)
-    return grade
-
-
-def _started(job: dict) -> subprocess.Popen:
-    kit = str(Path(__file__).parents[2])
-    paths = [kit, *filter(None, [os.environ.get("PYTHONPATH")])]
-    process = subprocess.Popen(
-        [*without_network(), sys.executable, *_WORKER],
+    with subprocess.Popen(
+        [*without_network(), sys.executable, "-P", *_WORKER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        cwd=folder,
+        env=_environment(path, folder),
         start_new_session=True,
-    )
-    with suppress(BrokenPipeError):
-        process.stdin.write(json.dumps(job).encode("utf-8"))
-    with suppress(BrokenPipeError):
-        process.stdin.close()
-    return process
+    ) as process:
+        try:
+            with suppress(BrokenPipeError):
+                process.stdin.write(json.dumps(job).encode("utf-8"))
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+            return _listen(process, job["nonce"], grade, limits.seconds)
+        finally:
+            kill_with_descendants(process)  # it has ended, or has to
+
+
+def _environment(path: Path, folder: str) -> dict[str, str]:
+    """The environment of the process: temporary files go into its folder, and Python looks for
+    modules where this process does, but for the current folder and the submission's."""
+    kit, handed_in = str(Path(__file__).parents[2]), path.resolve().parent
+    found = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    paths = [
+        each
+        for each in found
+        if os.path.isabs(each) and Path(each).resolve() not in (Path.cwd(), handed_in)
+    ]
+    wanted = {"PYTHONPATH": os.pathsep.join([kit, *paths]), "TMPDIR": folder}
+    return {**os.environ, **wanted}
 
 
 def _listen(process: subprocess.Popen, nonce: str, grade: Grade, seconds: float) -> str:
@@ -124,11 +148,11 @@ def _listen(process: subprocess.Popen, nonce: str, grade: Grade, seconds: float)
                     clock = threading.Timer(seconds, stop)
                     clock.start()
                 case "notes":
-                    grade.notes = told["notes"]
+                    grade.notes += map(visible_line, told["notes"])
                 case "grade":
-                    grade.parts.append(PartGrade(**told["grade"]))
+                    grade.parts.append(_harmless(PartGrade(**told["grade"])))
                 case "failed":
-                    failure = told["reason"]
+                    failure = visible_line(told["reason"])
                 case "done":
                     is_done = True
     finally:
@@ -137,8 +161,15 @@ def _listen(process: subprocess.Popen, nonce: str, grade: Grade, seconds: float)
             kill_with_descendants(process)
         process.wait()
     if late.is_set():
-        return f"it was stopped after {seconds:g} seconds"
+        return f"it was stopped after {seconds:g} second{'s' * (seconds != 1)}"
     return "" if is_done else failure or _ending(process.returncode)
+
+
+def _harmless(grade: PartGrade) -> PartGrade:
+    """The same without characters that move a terminal's cursor or turn its text."""
+    grade.reason = visible_line(grade.reason)
+    grade.steps = [visible_line(each) for each in grade.steps]
+    return grade
 
 
 def _ending(exit_code: int) -> str:

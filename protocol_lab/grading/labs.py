@@ -77,6 +77,13 @@ class Lab:
         """The names of all functions that a learner writes, in the order of the parts."""
         return [name for part in self.parts for name in part.writes]
 
+    def invariants_of(self, number: int) -> list[str]:
+        """The invariants of the part of this number, from 0. A part with temporal properties has
+        those of the parts before it, too: what harms the others does no good."""
+        part = self.parts[number]
+        judged = (*self.parts[:number], part) if part.properties else (part,)
+        return list(dict.fromkeys(name for each in judged for name in each.invariants))
+
 
 def lab_names(folder: Path | None = None) -> list[str]:
     """The names of all labs, in a folder of labs; by default the kit's."""

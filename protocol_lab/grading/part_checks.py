@@ -7,8 +7,6 @@ whatever fails is shown by a shortest counterexample.
 """
 
 import time
-from collections import deque
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -19,16 +17,14 @@ from protocol_lab.drawing.pictures import picture_strip
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import first_line
 from protocol_lab.explore import explore
-from protocol_lab.grading.assembly import Assembled, assembled
-from protocol_lab.grading.frame_conditions import breach
+from protocol_lab.grading.assembly import assembled
 from protocol_lab.grading.labs import Lab, Part
 from protocol_lab.grading.submissions import Submission
+from protocol_lab.grading.trial_graph import TrialGraph, compiled_graph, plain_graph
 from protocol_lab.liveness.check import check_property
-from protocol_lab.semantics.step_text import initial_text, steps_between
-from protocol_lab.semantics.transitions import evaluate, initial, successors
+from protocol_lab.liveness.step_graph import OutOfMemory
 from protocol_lab.spec.constants import show_text
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.spec.spec import Model, Spec
 from protocol_lab.traces.scenarios import scenario_text
 from protocol_lab.traces.walk import Walk
 
@@ -108,27 +104,34 @@ def _judge(lab: Lab, number: int, submission: Submission, folder: Path) -> None:
             raise _Lacking(f"{name} is missing")
     made = assembled(lab, submission, names, folder)
     try:
+        spec = made.load(lab)
         for constants in lab.parts[number].trials:
-            _try(made, lab, lab.parts[number], constants)
+            _try(spec, lab, number, constants)
     except _Lacking as lacking:
         raise _Lacking(made.in_own_lines(lacking.reason), lacking.found) from None
     except LabError as error:
         raise _Lacking(made.in_own_lines(str(error))) from None
+    except Exception as error:  # the grader's own, see `worker`
+        error.args = tuple(made.in_own_lines(str(each)) for each in error.args)
+        raise
 
 
-def _try(made: Assembled, lab: Lab, part: Part, constants: dict[str, Any]) -> None:
+def _try(spec: Spec, lab: Lab, number: int, constants: dict[str, Any]) -> None:
     """Judge a part in one configuration. Raises _Lacking."""
+    part = lab.parts[number]
     goals = (*part.reaches, *part.stays_possible)
-    wanted = [each for each in made.spec.sometimes_properties if each.name in goals]
-    model = replace(made.spec, sometimes_properties=wanted).bind(**constants)
+    wanted = [each for each in spec.sometimes_properties if each.name in goals]
+    model = replace(spec, sometimes_properties=wanted).bind(**constants)
     size = show_text(model.constants)
-    if part.invariants or goals:
-        _expect_safe(model, part, size)
-        _expect_frames(model, lab, part, size)
+    try:
+        graph = _expect_safe(model, lab, lab.invariants_of(number), size)
+        _expect_frames(graph, lab, part, size)
+    except OutOfMemory as reason:
+        raise _Lacking(f"with {size} it is undecided: {reason}") from None
     for name in part.properties:
         found = check_property(model, name, progress=False, max_states=MANY)
         if found.verdict == Verdict.VIOLATED:
-            doc = next(each.doc for each in made.spec.properties if each.name == name)
+            doc = next(each.doc for each in spec.properties if each.name == name)
             claim = first_line(doc).rstrip(".")
             raise _Lacking(f"with {size} {name} breaks, the claim that {_small(claim)}", found)
         if found.verdict == Verdict.UNDECIDED:
@@ -139,13 +142,13 @@ def _small(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _expect_safe(model: Model, part: Part, size: str) -> None:
-    """Every invariant holds, what must be reachable is, and each function of the part is used."""
-    invariants = list(part.invariants)
+def _expect_safe(model: Model, lab: Lab, invariants: list[str], size: str) -> TrialGraph:
+    """Every invariant holds, and what must be reachable is; returns all states and steps."""
     options: dict[str, Any] = {"invariants": invariants, "progress": False}
     found = explore(model, engine="python", max_states=FEW, **options)
-    if found.verdict == Verdict.UNDECIDED and found.distinct >= FEW:
-        found = explore(model, max_states=MANY, **options)
+    is_small = found.verdict != Verdict.UNDECIDED or found.distinct < FEW
+    if not is_small:
+        found = explore(model, max_states=MANY, keep_states=True, **options)
     if found.verdict == Verdict.VIOLATED:
         steps = len(found.trace)
         raise _Lacking(
@@ -159,77 +162,22 @@ def _expect_safe(model: Model, part: Part, size: str) -> None:
         if each.name in found.never_reached:
             what = first_line(each.doc).rstrip(".")
             raise _Lacking(f"with {size} nothing breaks, but this never happens: {what}")
+    if is_small:
+        return plain_graph(found.model, lab.changes)
+    return compiled_graph(found, lab.changes)
 
 
-def _expect_frames(model: Model, lab: Lab, part: Part, size: str) -> None:
+def _expect_frames(graph: TrialGraph, lab: Lab, part: Part, size: str) -> None:
     """No action changes what it must not change, and what must stay possible does."""
-    graph = _Graph(model)
-    for before, action, args, after in graph.edges(FEW if not part.stays_possible else 10 * FEW):
-        if action in lab.changes:
-            old, new = (plain(view(model.layout, row)) for row in (before, after))
-            path = breach(lab.changes[action], args, old, new)
-            if path:
-                raise _Lacking(
-                    f"with {size} {action} changes {path}, which it must leave alone",
-                    graph.way_to(before, after),
-                )
+    if (breach := graph.breach(lab.changes)) is not None:
+        action, path, way = breach
+        raise _Lacking(f"with {size} {action} changes {path}, which it must leave alone", way)
     for name in part.stays_possible:
-        goal = next(each for each in model.spec.sometimes_properties if each.name == name)
-        stuck = graph.first_that_never(goal.function)
-        if stuck is not None:
+        goal = next(each for each in graph.model.spec.sometimes_properties if each.name == name)
+        way = graph.first_that_never(goal)
+        if way is not None:
             what = first_line(goal.doc).rstrip(".")
             raise _Lacking(
                 f"with {size} there is a state from which this can never happen any more: {what}",
-                graph.way_to(stuck),
+                way,
             )
-
-
-class _Graph:
-    """The states of a model and the steps between them, in breadth-first order."""
-
-    def __init__(self, model: Model):
-        self.model = model
-        self.parent: dict[bytes, bytes | None] = {}
-        self.before: dict[bytes, list[bytes]] = {}
-
-    def edges(self, most: int) -> Iterable[tuple[bytes, str, dict[str, Any], bytes]]:
-        """Every step, with the states before and after it, of the first `most` states."""
-        frontier: deque[bytes] = deque()
-        for start in initial(self.model):
-            self._note(start.row, None, frontier)
-        while frontier and len(self.parent) <= most:
-            row = frontier.popleft()
-            for each in successors(self.model, row):
-                yield row, each.action.name, each.args, each.row
-                self._note(each.row, row, frontier)
-
-    def _note(self, row: bytes, before: bytes | None, frontier: deque[bytes]) -> None:
-        if row not in self.parent:
-            self.parent[row] = before
-            self.before[row] = []
-            frontier.append(row)
-        if before is not None:
-            self.before[row].append(before)
-
-    def first_that_never(self, goal: Any) -> bytes | None:
-        """The first state from which no path leads to a state that has a property."""
-        can = {row for row in self.parent if not evaluate(self.model, row, goal)}
-        todo = list(can)
-        while todo:
-            for row in self.before[todo.pop()]:
-                if row not in can:
-                    can.add(row)
-                    todo.append(row)
-        return next((row for row in self.parent if row not in can), None)
-
-    def way_to(self, row: bytes, after: bytes | None = None) -> Result:
-        """A shortest path to a state, and on to the one after it if that is given, as a result."""
-        rows = [row]
-        while self.parent[rows[-1]] is not None:
-            rows.append(self.parent[rows[-1]])
-        rows.reverse()
-        rows += [] if after is None else [after]
-        found = Result(self.model, "python", [])
-        found.trace_rows, found.trace = rows, steps_between(self.model, rows)
-        found.initial = initial_text(self.model, rows[0])
-        return found

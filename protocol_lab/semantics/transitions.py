@@ -64,7 +64,8 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
         state, answers = view(model.layout, after), _answering(action)
         said = evaluated(answers, state, constants, spec=model.spec.name, **args)
         reason, depth = said if isinstance(said, tuple) else (said, len(args))
-        multiplicity = 1 if reason else _multiplicity(model, row, action, args)
+        taken = isinstance(reason, str) and reason == TAKEN
+        multiplicity = _multiplicity(model, row, action, args) if taken else 1
     except EvaluationError as error:
         return Attempt(action, args, str(error), None, error)
     if not isinstance(reason, str):

@@ -73,6 +73,15 @@ def limit_process(cpu_seconds: int, memory_bytes: int) -> None:
             resource.setrlimit(which, (value, value))
 
 
+def end_with_parent() -> None:
+    """Let the system kill this process when its parent ends, however that ends. Only Linux can."""
+    if is_linux():
+        import ctypes
+
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 @cache
 def without_network() -> tuple[str, ...]:
     """What to put before a command, so that it has a network of its own with nothing in it; empty

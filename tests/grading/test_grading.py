@@ -16,6 +16,7 @@ from protocol_lab.cli import main
 from protocol_lab.grading import isolated_process
 from protocol_lab.grading.isolated_process import Limits, grade_submission
 from protocol_lab.grading.labs import load_lab
+from protocol_lab.grading.submission_files import Found
 from protocol_lab.system.operating_system import without_network
 from tests import ROOT
 from tests.grading.submissions import solution_with
@@ -84,16 +85,20 @@ def test_grades_are_a_table_csv_junit_and_pictures(here, first_part, capsys):
 
 def test_a_submission_that_does_not_end_is_stopped(here, first_part):
     path = hand_in(here, "eve", solution_with(LAB, receive=ENDLESS))
-    grade = grade_submission(path, "eve", load_lab(LAB.name, first_part), Limits(seconds=1))
+    grade = grade_submission(
+        Found("eve", LAB.name, path), load_lab(LAB.name, first_part), Limits(seconds=1)
+    )
     assert (grade.points, grade.out_of) == (0, 20)
-    assert grade.parts[0].reason == "it was stopped after 1 seconds"
+    assert grade.parts[0].reason == "it was stopped after 1 second"
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of memory")
 def test_a_submission_that_wants_all_memory_is_refused_it(here, first_part):
     path = hand_in(here, "max", solution_with(LAB, receive=HUGE))
-    grade = grade_submission(path, "max", load_lab(LAB.name, first_part), Limits(60, 2 << 30))
+    grade = grade_submission(
+        Found("max", LAB.name, path), load_lab(LAB.name, first_part), Limits(60, 2 << 30)
+    )
     assert grade.points == 0
     assert "memory" in grade.parts[0].reason
 
@@ -108,7 +113,7 @@ def test_only_lines_with_the_nonce_count():
 def test_a_process_that_dies_costs_only_what_it_had_not_graded(here, first_part, monkeypatch):
     monkeypatch.setattr(isolated_process, "_WORKER", ("-c", "import os; os._exit(7)"))
     path = hand_in(here, "zoe", solution_with(LAB))
-    grade = grade_submission(path, "zoe", load_lab(LAB.name, first_part))
+    grade = grade_submission(Found("zoe", LAB.name, path), load_lab(LAB.name, first_part))
     assert grade.parts[0].reason == "its process ended by itself (exit code 7)"
 
 
@@ -127,7 +132,7 @@ worker.main()
 def test_a_failure_of_the_grader_is_told_as_one(name, here, first_part, monkeypatch):
     monkeypatch.setattr(isolated_process, "_WORKER", ("-c", BROKEN.format(name)))
     path = hand_in(here, "kim", solution_with(LAB))
-    grade = grade_submission(path, "kim", load_lab(LAB.name, first_part))
+    grade = grade_submission(Found("kim", LAB.name, path), load_lab(LAB.name, first_part))
     assert grade.points == 0
     assert grade.parts[0].reason == (
         "the grader failed, which says nothing about the submission (OSError: no room is left)"
@@ -139,7 +144,7 @@ def test_a_process_that_a_signal_ends_is_told_by_its_name(here, first_part, monk
     code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     monkeypatch.setattr(isolated_process, "_WORKER", ("-c", code))
     path = hand_in(here, "lou", solution_with(LAB))
-    grade = grade_submission(path, "lou", load_lab(LAB.name, first_part))
+    grade = grade_submission(Found("lou", LAB.name, path), load_lab(LAB.name, first_part))
     assert grade.parts[0].reason.startswith("its process was ended by SIGKILL, perhaps because")
 
 
@@ -148,7 +153,7 @@ def test_the_process_has_no_network(here, first_part, monkeypatch):
     code = "import os, socket; os._exit(len(socket.if_nameindex()))"
     monkeypatch.setattr(isolated_process, "_WORKER", ("-c", code))
     path = hand_in(here, "ned", solution_with(LAB))
-    grade = grade_submission(path, "ned", load_lab(LAB.name, first_part))
+    grade = grade_submission(Found("ned", LAB.name, path), load_lab(LAB.name, first_part))
     assert grade.parts[0].reason.endswith("(exit code 1)")  # the loopback, which is down
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from protocol_lab.grading.isolated_process import grade_submission
 from protocol_lab.grading.labs import Lab, lab_names, load_lab
+from protocol_lab.grading.submission_files import Found
 from protocol_lab.grading.submissions import read_submission
 from protocol_lab.spec_files import load_file
 from tests import ROOT
@@ -25,7 +26,7 @@ each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 @pytest.mark.slow
 @pytest.mark.parametrize("lab", one_in(5, LABS), ids=lambda lab: lab.name)
 def test_the_solution_gets_all_points_in_a_process_of_its_own(lab):
-    grade = grade_submission(lab.solution, "ours", lab)
+    grade = grade_submission(Found("ours", lab.name, lab.solution), lab)
     assert [(each.part, each.points, each.reason) for each in grade.parts] == [
         (each.name, each.points, "") for each in lab.parts
     ]

@@ -64,7 +64,7 @@ def test_a_function_that_calls_a_refused_one_is_refused(tmp_path):
 
 def test_a_function_that_hides_a_name_of_the_language_is_refused(tmp_path):
     text = solution_with(LAB) + "\n\ndef append(log, value):\n    return 0\n"
-    assert "its name has a meaning already" in refusals(tmp_path, text)["append"]
+    assert "append has a meaning already" in refusals(tmp_path, text)["append"]
 
 
 def test_annotations_and_decorators_of_helpers_are_not_evaluated(tmp_path):

@@ -1,0 +1,165 @@
+"""All states of a trial with the steps between them, and what is asked of each of these.
+
+A small graph is built in plain Python, a larger one by compiled code; both are the same arrays.
+Every state in it was expanded, so that a state without a way on is one.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from protocol_lab.checker.result import Result
+from protocol_lab.compiler.kernels import Kernels, constants_array
+from protocol_lab.distance.successor_graph import as_words
+from protocol_lab.grading.frame_conditions import (
+    first_breach,
+    left_alone,
+    parameters_in,
+    permitted,
+)
+from protocol_lab.liveness.step_graph import StepGraph
+from protocol_lab.semantics.step_text import initial_text, steps_between
+from protocol_lab.semantics.transitions import evaluate, initial, successors
+from protocol_lab.spec.spec import Model, Property
+from protocol_lab.spec.state_view import plain, view
+from protocol_lab.spec.temporal_formulas import Fairness
+from protocol_lab.system.memory import allowed_bytes
+
+_CHUNK = 1 << 16
+
+
+@dataclass
+class TrialGraph:
+    """The states of a finished search, in its order, and their steps.
+
+    parents: for each state the position of the one that it was found from, -1 for initial ones.
+    Step i leads from sources[i] to targets[i], and its label is label_of[labels[i]]: an action, and
+    the values of the parameters that its frame condition names.
+    """
+
+    model: Model
+    states: np.ndarray
+    parents: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+    labels: np.ndarray
+    label_of: list[tuple[str, Mapping[str, int]]]
+    lacks: Callable[[Property], np.ndarray]
+
+    def breach(self, changes: Mapping[str, str]) -> tuple[str, str, Result] | None:
+        """The first step that changes what its action must leave alone: the action, the part of
+        the state, and the way there; None if there is none. changes: see `frame_conditions`."""
+        found: list[tuple[int, list[str]]] = []
+        for number, (action, values) in enumerate(self.label_of):
+            paths = permitted(changes[action], values) if action in changes else []
+            step = self._first_outside(number, paths) if action in changes else None
+            if step is not None:
+                found.append((step, paths))
+        if not found:
+            return None
+        step, paths = min(found, key=lambda each: each[0])
+        rows = [self.states[k].tobytes() for k in (self.sources[step], self.targets[step])]
+        path = first_breach(paths, *(plain(view(self.model.layout, row)) for row in rows))
+        way = self.way_to(int(self.sources[step]), rows[1])
+        return self.label_of[self.labels[step]][0], path, way
+
+    def _first_outside(self, label: int, paths: list[str]) -> int | None:
+        """The first step with this label that changes a byte outside these paths."""
+        watched = np.flatnonzero(left_alone(self.model.layout, paths))
+        data = self.states.view(np.uint8).reshape(len(self.states), -1)
+        steps = np.flatnonzero(self.labels == label)
+        for at in range(0, len(steps), _CHUNK):
+            part = steps[at : at + _CHUNK]
+            before, after = data[self.sources[part]], data[self.targets[part]]
+            changed = (before[:, watched] != after[:, watched]).any(axis=1)
+            if changed.any():
+                return int(part[changed.argmax()])
+        return None
+
+    def first_that_never(self, goal: Property) -> Result | None:
+        """The way to the first state from which no path leads to one with a property."""
+        can = ~self.lacks(goal)
+        while True:
+            before = self.sources[can[self.targets]]
+            if can[before].all():
+                break
+            can[before] = True
+        return None if can.all() else self.way_to(int(can.argmin()))
+
+    def way_to(self, position: int, after: bytes | None = None) -> Result:
+        """A shortest path to a state, and on to the row after it if that is given, as a result."""
+        way = [position]
+        while self.parents[way[-1]] >= 0:
+            way.append(int(self.parents[way[-1]]))
+        rows = [self.states[k].tobytes() for k in reversed(way)]
+        rows += [] if after is None else [after]
+        found = Result(self.model, "python", [])
+        found.trace_rows, found.trace = rows, steps_between(self.model, rows)
+        found.initial = initial_text(self.model, rows[0])
+        return found
+
+
+def plain_graph(model: Model, changes: Mapping[str, str]) -> TrialGraph:
+    """The graph of a model with few states, in plain Python."""
+    rows = list(dict.fromkeys(each.row for each in initial(model)))
+    position = {row: k for k, row in enumerate(rows)}
+    parents = [-1] * len(rows)
+    names: dict[tuple, int] = {}
+    steps = []
+    for source, row in enumerate(rows):  # which grows meanwhile
+        for each in successors(model, row):
+            if each.row not in position:
+                position[each.row] = len(rows)
+                rows.append(each.row)
+                parents.append(source)
+            of = tuple(
+                (path, _value(each.args, path))
+                for path in parameters_in(changes.get(each.action.name, ""))
+            )
+            label = names.setdefault((each.action.name, of), len(names))
+            steps.append((source, position[each.row], label))
+
+    def lacks(goal: Property) -> np.ndarray:
+        return np.array([bool(evaluate(model, row, goal.function)) for row in rows])
+
+    sources, targets, labels = np.array(steps, np.int64).reshape(-1, 3).T
+    label_of = [(action, dict(of)) for action, of in names]
+    states = as_words(rows)
+    return TrialGraph(model, states, np.array(parents), sources, targets, labels, label_of, lacks)
+
+
+def _value(args: Mapping[str, Any], path: str) -> int:
+    name, *fields = path.split(".")
+    return int(reduce(getattr, fields, args[name]))
+
+
+def compiled_graph(explored: Result, changes: Mapping[str, str]) -> TrialGraph:
+    """The graph of a search that kept all of its states. Raises OutOfMemory of `step_graph`, and
+    LabError if something can't be compiled."""
+    model, states = explored.model, explored.states
+    keys = [
+        Fairness((each.function,), parameters_in(changes[each.name]))
+        for each in model.spec.actions
+        if each.name in changes
+    ]
+    graph = StepGraph(model, states, keys, allowed_bytes(None))
+    graph.fill(lambda done: None)
+
+    def lacks(goal: Property) -> np.ndarray:
+        check, count = Kernels(model).check([goal]), len(states)
+        failed, every = np.zeros(count, np.int64), np.ones(count, np.uint8)
+        nowhere = np.zeros(count, np.int64)
+        check(states, count, every, constants_array(model), 1, failed, states, nowhere)
+        return failed != 0
+
+    label_of = [
+        (graph.actions[action].name, dict(zip(graph.keys[action], values, strict=True)))
+        for action, values in graph.label_of
+    ]
+    sources = np.repeat(np.arange(graph.count), np.diff(graph.begins))
+    return TrialGraph(
+        model, states, explored.parents, sources, graph.targets, graph.labels, label_of, lacks
+    )
