@@ -474,7 +474,7 @@ spec = ledger_spec(
     draw=draw_guaranteed_write_quorum,
     state=State,
     constants=Constants,
-    tlc="bookkeeper_spec.tlc.guaranteed_write_quorum",
+    tlc="bookkeeper_spec.tlc",
     configurations=CONFIGURATIONS,
 )
 

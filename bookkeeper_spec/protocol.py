@@ -109,7 +109,7 @@ spec = ledger_spec(
     __doc__,
     original="BookKeeperProtocol",
     draw=draw_protocol,
-    tlc="bookkeeper_spec.tlc.protocol",
+    tlc="bookkeeper_spec.tlc",
 )
 
 spec.action(writing.bookie_sends_add_confirmed_response)

@@ -655,7 +655,7 @@ spec = ledger_spec(
     constants=Constants,
     init=init,
     events=unbounded_events,
-    tlc="bookkeeper_spec.tlc.unbounded_ledgers",
+    tlc="bookkeeper_spec.tlc",
     configurations=CONFIGURATIONS,
 )
 

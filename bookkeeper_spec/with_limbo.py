@@ -654,7 +654,7 @@ spec = ledger_spec(
     state=State,
     constants=Constants,
     init=init,
-    tlc="bookkeeper_spec.tlc.with_limbo",
+    tlc="bookkeeper_spec.tlc",
     configurations=CONFIGURATIONS,
 )
 

@@ -53,7 +53,7 @@ spec = replication_spec(
     "kip_279",
     __doc__,
     original="Kip279",
-    tlc="kafka_spec.tlc.multiplicity",
+    tlc="kafka_spec.tlc",
     configurations=(
         Configuration(
             "default",

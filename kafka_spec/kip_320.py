@@ -188,7 +188,7 @@ spec = replication_spec(
     "kip_320",
     __doc__,
     original="Kip320",
-    tlc="kafka_spec.tlc.multiplicity",
+    tlc="kafka_spec.tlc",
     configurations=(
         Configuration("default", "two records and three leader epochs", "737,794 distinct states"),
         Configuration(

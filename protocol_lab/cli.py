@@ -233,11 +233,18 @@ def _parser() -> argparse.ArgumentParser:
         help="take a scenario's steps and check its claims, or walk along another tool's trace",
         description="Take a scenario's steps and check its claims. The exit code is 0 if all are"
         " right, and 3 if a step can't be taken or a claim is wrong. The file may also be a link,"
-        " an exported JSON or ITF, TLC's output, its -dumpTrace json or _TTrace.tla, or a trace of"
-        " Apalache or Quint in ITF.",
+        " an exported JSON or ITF, TLC's output or its -dumpTrace json, or a trace of Apalache or"
+        " Quint in ITF.",
     )
     replay.add_argument("file")
     replay.add_argument("--spec", metavar="NAME", help="the spec, where the trace does not say it")
+    replay.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="with --spec: the constants that the other tool had",
+    )
     replay.add_argument("--save", metavar="OUT", help=_SAVING)
     replay.add_argument("--draw", metavar="OUT.svg", help="draw every state into this file")
     _add_states_option(replay)
@@ -376,17 +383,22 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true")
 
 
-def _model(options: argparse.Namespace) -> Model:
+def _set(options: argparse.Namespace) -> dict[str, str]:
+    """The constants that `--set` gives."""
     values = {}
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals:
             raise LabError(f"--set {shortened(setting)}: write NAME=VALUE.")
         values[name] = value
+    return values
+
+
+def _model(options: argparse.Namespace) -> Model:
     for path in (options.trace, *(getattr(options, each, None) for each in ("junit", "graph"))):
         if path:
             _expect_writable(path)
-    return load(options.spec).bind(options.config, **values)
+    return load(options.spec).bind(options.config, **_set(options))
 
 
 def _invariants(options: argparse.Namespace) -> list[str] | None:
@@ -618,7 +630,7 @@ def _replay(options: argparse.Namespace) -> int:
 
     for path in filter(None, (options.draw, options.save)):
         _expect_writable(path)
-    model = load(options.spec).bind() if options.spec else None
+    model = load(options.spec).bind(**_set(options)) if options.spec else None
     found = read_file(options.file, model, Effort(tell=_tell_progress))
     scenario = found if isinstance(found, Scenario) else None
     walk = play(scenario, model) if scenario else found

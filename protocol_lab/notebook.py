@@ -70,9 +70,9 @@ def replay(name: str, slide: int | None = None, *, spec: str | Model | None = No
     redo.
 
     name: a scenario's name, or the path of any file that the kit can read: a scenario, an exported
-    walk, TLC's output (also `-dumpTrace json` and `_TTrace.tla`), or a trace of Apalache or Quint
-    in ITF. spec: the spec that such a trace is about, where it does not say it. Raises LabError for
-    an unknown scenario or slide, and for a file that does not fit.
+    walk, TLC's output (also `-dumpTrace json`), or a trace of Apalache or Quint in ITF. spec: the
+    spec, or the model with its constants, that such a trace is about, where it does not say it.
+    Raises LabError for an unknown scenario or slide, and for a file that does not fit.
     """
     stepper = Stepper(_read(name, spec))
     if slide is not None:

@@ -74,7 +74,7 @@ def compaction_spec(
         meaning,
         draw=draw,
         original=original,
-        tlc="pulsar_spec.tlc",
+        added=("consumer",),
         lifelines=LIFELINES,
         events=compaction_events,
         choices=CHOICES,

@@ -20,7 +20,7 @@ from protocol_lab import (
     storage,
 )
 from protocol_lab.explore import explore
-from protocol_lab.interchange.tlc_traces import read_tlc_trace
+from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.refinement import check_refinement
 from protocol_lab.spec.constants import widened
@@ -211,11 +211,11 @@ def test_a_trace_of_tlc_gets_the_room_that_it_needs():
         for k in range(4)
     )
     text = f"Error: Invariant X is violated.\nError: The behavior up to this point is:\n{states}"
-    walk = read_tlc_trace(text, spec.bind())
+    walk = read_pasted(text, spec.bind())
     assert [step.action for step in walk.steps] == ["send"] * 3
     assert walk.model.constants.slots == 4
     with pytest.raises(LabError, match="State 4 of the trace: send can't happen"):
-        read_tlc_trace(text, spec.bind(sent=2))
+        read_pasted(text, spec.bind(sent=2))
 
 
 def test_a_step_beyond_the_declared_maximum_can_not_be_taken():

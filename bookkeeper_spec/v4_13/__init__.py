@@ -55,7 +55,7 @@ spec = Spec(
     __doc__,
     draw=draw_v4_13,
     original="BookKeeperProtocol_v4_13",
-    tlc="bookkeeper_spec.tlc.v4_13",
+    tlc="bookkeeper_spec.tlc",
     lifelines=(v4_13_lifelines,),
     events=v4_13_events,
     choices=TWO_WRITERS,

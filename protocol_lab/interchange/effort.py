@@ -2,15 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from protocol_lab.errors import LabError
 
 Item = TypeVar("Item")
-
-MOST_TRIED, MOST_ROWS, MOST_SECONDS = 2_000_000, 10_000, 120.0
-"""A search ends after so many steps were tried, or so many seconds, or where so many states agree
-with one state of the trace."""
 
 _TELL_EVERY = 0.2
 """Seconds between two reports."""
@@ -20,31 +17,26 @@ class EffortSpent(LabError):
     """The search was stopped, or has used up what it might spend: there is no answer."""
 
 
+@dataclass
 class Effort:
-    """What may be spent on one trace, and what was.
+    """What may be spent on one trace: how many steps are tried, how many states may agree with one
+    of the trace, and how many seconds, from the first step that is tried.
 
     stopped: asked again and again; once it is true the search ends. tell(text) is called with the
-    progress, a few times a second. The time counts from the first step that is tried. advice: what
-    to do if all was spent; of: what the steps are those of.
+    progress, a few times a second. advice: what to do if all was spent; of: what the steps are
+    those of.
     """
 
-    def __init__(
-        self,
-        *,
-        tried: int = MOST_TRIED,
-        rows: int = MOST_ROWS,
-        seconds: float = MOST_SECONDS,
-        stopped: Callable[[], bool] = lambda: False,
-        tell: Callable[[str], None] = lambda text: None,
-        advice: str = "give the model with the constants that TLC had, or a trace in which the"
-        " actions are named",
-        of: str = "trace",
-    ):
-        self._advice, self._of = advice, of
-        self._most, self._rows, self._seconds = tried, rows, seconds
-        self._stopped, self._tell = stopped, tell
-        self._tried = 0
-        self._begun = self._told = 0.0
+    tried: int = 2_000_000
+    rows: int = 10_000
+    seconds: float = 120.0
+    stopped: Callable[[], bool] = lambda: False
+    tell: Callable[[str], None] = lambda text: None
+    advice: str = "give a trace in which the actions are named"
+    of: str = "trace"
+    _count: int = field(default=0, init=False)
+    _begun: float = field(default=0.0, init=False)
+    _told: float = field(default=0.0, init=False)
 
     def spent_on(self, items: Iterable[Item], where: str) -> Iterator[Item]:
         """The items, each of which counts as a step that was tried; `where` says for what.
@@ -53,27 +45,27 @@ class Effort:
         """
         self._begun = self._begun or time.monotonic()
         for each in items:
-            self._tried += 1
+            self._count += 1
             now = time.monotonic()
-            if self._stopped():
+            if self.stopped():
                 raise EffortSpent(
-                    f"The search for the steps of this {self._of} was stopped at {where}."
+                    f"The search for the steps of this {self.of} was stopped at {where}."
                 )
-            if self._tried > self._most or now - self._begun > self._seconds:
+            if self._count > self.tried or now - self._begun > self.seconds:
                 raise self._used_up(where)
             if now - self._told > _TELL_EVERY:
                 self._told = now
-                self._tell(f"{where}: {self._tried:,} steps tried")
+                self.tell(f"{where}: {self._count:,} steps tried")
             yield each
 
     def keep(self, rows: int, where: str) -> None:
         """Note that so many states agree with one of the trace. Raises EffortSpent if too many."""
-        if rows > self._rows:
+        if rows > self.rows:
             raise self._used_up(where)
 
-    def _used_up(self, where: str) -> "EffortSpent":
+    def _used_up(self, where: str) -> EffortSpent:
         seconds = time.monotonic() - self._begun
         return EffortSpent(
-            f"The steps of this {self._of} were not found: the search ended at {where}, after"
-            f" {self._tried:,} tried steps and {seconds:.0f} seconds; {self._advice}."
+            f"The steps of this {self.of} were not found: the search ended at {where}, after"
+            f" {self._count:,} tried steps and {seconds:.0f} seconds; {self.advice}."
         )

@@ -1,8 +1,8 @@
 """Parses the traces that other tools write as JSON: TLC, and those that write ITF.
 
-TLC's `-dumpTrace json` gives {"counterexample": {"state": [[1, {...}], ...], "action": [...]}}, in
-older versions without the outer object, or a list of states. There a model value is a text, a set
-is a list, and an argument of a function that is neither a number from 1 on nor a text is its TLA+.
+TLC's `-dumpTrace json` gives {"counterexample": {"state": [[1, {...}], ...], "action": [...]}}.
+There a model value is a text, a set is a list, and an argument of a function that is neither a
+number from 1 on nor a text is its TLA+.
 
 ITF, the Informal Trace Format of Apalache (its ADR 15) and Quint, gives {"vars": [...], "states":
 [...], "loop": 3}, where big numbers, sets, tuples and functions are objects such as {"#set": ...}.
@@ -15,7 +15,6 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.interchange.tlc_output import (
-    DEEPEST,
     Atom,
     Function,
     Items,
@@ -32,6 +31,7 @@ _SHAPES = (
     IndexError,
     KeyError,
     OverflowError,  # an infinite number
+    RecursionError,  # nested too deep
     TypeError,
     ValueError,
 )
@@ -51,31 +51,16 @@ def trace_of(found: Any) -> PrintedTrace | None:
 
 def _trace_of(found: Any) -> PrintedTrace | None:
     try:
-        if _is_nested_deeper(found, DEEPEST):
-            raise ValueError("no value of a spec is nested so deep")
         if isinstance(found, dict) and "states" in found and "vars" in found:
             return _trace_of_itf(found)
         if isinstance(found, dict) and "counterexample" in found:
-            found = found["counterexample"]
-        if isinstance(found, dict) and "state" in found:
-            return _trace_of_graph(found)
-        if isinstance(found, list) and found and all(isinstance(each, dict) for each in found):
-            numbered = enumerate(found, 1)
-            return PrintedTrace([PrintedState(k, "", _variables(each)) for k, each in numbered], [])
+            return _trace_of_graph(found["counterexample"])
     except _SHAPES:
         raise LabError(
             "This JSON is not the trace that it seems to be: let TLC, Apalache or Quint write it"
             " again."
         ) from None
     return None
-
-
-def _is_nested_deeper(found: Any, levels: int) -> bool:
-    nested = [found]
-    for _ in range(levels):
-        inside = (each.values() if isinstance(each, dict) else each for each in nested)
-        nested = [item for each in inside for item in each if isinstance(item, dict | list)]
-    return bool(nested)
 
 
 # --- TLC ------------------------------------------------------------------------------------------
@@ -100,7 +85,6 @@ def _trace_of_graph(found: dict[str, Any]) -> PrintedTrace:
             number,
             str(actions[number]["name"]) if number in actions else "",
             states[number],
-            _module_of(actions.get(number, {})),
         )
         for number in sorted(states)
     ]

@@ -11,7 +11,6 @@ from pathlib import Path
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.interchange.effort import Effort
 from protocol_lab.interchange.json_traces import trace_of
-from protocol_lab.interchange.log_lines import without_marks
 from protocol_lab.interchange.tlc_output import PrintedTrace, is_tlc_output, parse_output
 from protocol_lab.interchange.tlc_traces import walk_along
 from protocol_lab.spec.spec import Model
@@ -100,7 +99,6 @@ def _parsed(text: str) -> object | None:
     """The trace of another tool, or what another JSON has; None for any other text."""
     if text.startswith(_SCENARIO):
         return None
-    text = without_marks(text)
     if is_tlc_output(text):
         return parse_output(text)
     if not text.startswith(("{", "[")):

@@ -7,19 +7,14 @@
     /\\ requests = {[leader |-> b1, isr |-> {b1, b2}]}
     ...
 
-It reads the output of the command line, also with -difftrace (a variable that is not printed has
-kept its value) and -tool, the Toolbox's export of an error trace, with tabs before the variables,
-and the module X_TTrace_N.tla that TLC writes, which has the states but not the actions. Text around
-the trace is skipped, and so is what logs, terminals and mails add to every line (`without_marks`).
+It reads the output of the command line, also with -tool. Text around the trace is skipped.
 """
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.interchange.log_lines import without_marks
 
 
 @dataclass(frozen=True)
@@ -63,15 +58,11 @@ Value = int | bool | Atom | Function | Sequence | SetOf
 
 @dataclass(frozen=True)
 class PrintedState:
-    """A state with the action that led to it, "" for the first; all variables by TLC's names.
-
-    module: where that action is defined, "" if it is not said.
-    """
+    """A state with the action that led to it, "" for the first; all variables by TLC's names."""
 
     number: int
     action: str
     variables: dict[str, Value] = field(hash=False)
-    module: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,11 +96,7 @@ class PrintedTrace:
 
 
 _STATE = re.compile(r"^(?:State )?(?P<number>\d+): <(?P<what>.*)> *$", re.MULTILINE)
-_TABBED = re.compile(r"^(?P<number>\d+)\. (?P<what>(?:\w+:)?\w.*)\n(?=\w+\t)", re.MULTILINE)
 _AT_ONCE = re.compile(r"^.*violated by the initial state:? *$", re.MULTILINE)
-_TRACE_MODULE = re.compile(r"^(?:trace|_TETrace|\w+_TETrace) *==\s*(?=<<)", re.MULTILINE)
-_NAME_OF_TRACE_MODULE = re.compile(r"MODULE (\w+)_TTrace_\d+")
-_LASSO = re.compile(r"^_TTraceLassoStart *== *(\d+)", re.MULTILINE)
 _COMPLAINT = re.compile(
     r"(?:Invariant|Action property) \w+ is violated|Temporal properties were violated"
     r"|Deadlock reached"
@@ -119,7 +106,7 @@ _BACK = re.compile(
     r"|^(?:State )?\d+: (?P<stays>Stuttering)",
     re.MULTILINE,
 )
-_MODULE = re.compile(r"(?:of module|Semantic processing of module) (\w+)|^\d+\. (\w+):", re.M)
+_MODULE = re.compile(r"(?:of module|Semantic processing of module) (\w+)")
 _TOKEN = re.compile(
     r'\s*(?:(?P<string>"(?:\\.|[^"\\])*")|(?P<name>\w*[A-Za-z_]\w*)|(?P<number>-?\d+)'
     r"|(?P<sign><<|>>|\|->|:>|@@|\.\.|/\\|[\[\](){},=]))"
@@ -128,30 +115,23 @@ _TOKEN = re.compile(
 _MOST_NUMBERS = 100_000
 """No set of a trace is an interval of more numbers."""
 
-DEEPEST = 100
-"""No value of a trace is nested deeper: comparing and showing values is recursive."""
-
 _DIGITS = 9
 """No trace has a state whose number is as long."""
 
 
 def is_tlc_output(text: str) -> bool:
     """Does the text look like an error trace of TLC?"""
-    text = without_marks(text)
-    return any(pattern.search(text) for pattern in (_STATE, _TABBED, _AT_ONCE, _TRACE_MODULE))
+    return bool(_STATE.search(text) or _AT_ONCE.search(text))
 
 
 def parse_output(text: str) -> PrintedTrace:
     """The first counterexample in the text. Raises LabError saying where it is cut or damaged."""
-    text = without_marks(text)
-    if (module := _TRACE_MODULE.search(text)) and not _STATE.search(text):
-        return _trace_of_module(text, module.end())
     complaint = _COMPLAINT.search(text)
     states, end = _states(text)
     loop_to, closing = _loop(text[:end], len(states))
     return PrintedTrace(
         states,
-        list(dict.fromkeys(filter(None, _every_group(_MODULE, text)))),
+        list(dict.fromkeys(_MODULE.findall(text))),
         complaint.group() if complaint else "",
         loop_to,
         closing,
@@ -172,27 +152,6 @@ def _number(text: str) -> int:
     return int(text) if len(text) < _DIGITS else 10**_DIGITS
 
 
-def _trace_of_module(text: str, at: int) -> PrintedTrace:
-    """The trace in a module that TLC has written: a sequence of records."""
-    text = re.sub(r"\\\*.*", "", text[:at]) + text[at:]
-    text_from = _TRACE_MODULE.search(text).end()
-    states = states_of(_Reader(text, text_from, 1).value("trace"))
-    name, lasso = _NAME_OF_TRACE_MODULE.search(text), _LASSO.search(text)
-    loop_to = _number(lasso[1]) if lasso else None
-    return PrintedTrace(states, [name[1]] if name else [], loop_to=loop_to)
-
-
-def states_of(value: Value) -> list[PrintedState]:
-    """The states of a trace that is a sequence of records. Raises LabError for any other value."""
-    items = value.items if isinstance(value, Sequence) else ()
-    if not items or not all(isinstance(each, Function) and each.pairs for each in items):
-        raise LabError("This trace is not a sequence of states, which are records of variables.")
-    return [
-        PrintedState(number, "", {str(name): each for name, each in state.pairs})
-        for number, state in enumerate(items, 1)
-    ]
-
-
 def value_of(text: str) -> Value:
     """The value that a text of TLA+ stands for. Raises LabError if it is none."""
     reader = _Reader(text, 0, 1)
@@ -202,13 +161,9 @@ def value_of(text: str) -> Value:
     return value
 
 
-def _every_group(pattern: re.Pattern, text: str) -> list[str | None]:
-    return [group for found in pattern.finditer(text) for group in found.groups()]
-
-
 def _states(text: str) -> tuple[list[PrintedState], int]:
     """The states of the first trace, and where the text about it ends."""
-    heads = list(_STATE.finditer(text)) or list(_TABBED.finditer(text))
+    heads = list(_STATE.finditer(text))
     if not heads:
         at_once = _AT_ONCE.search(text)
         if at_once is None:
@@ -230,16 +185,8 @@ def _states(text: str) -> tuple[list[PrintedState], int]:
                 " to the end."
             )
         states.append(
-            PrintedState(
-                number,
-                _action(head["what"]),
-                _variables(text, head.end(), number),
-                _module(head["what"]),
-            )
+            PrintedState(number, _action(head["what"]), _variables(text, head.end(), number))
         )
-    _check_ending(states)
-    for before, after in pairwise(states):
-        after.variables.update({**before.variables, **after.variables})
     return states, end
 
 
@@ -249,38 +196,9 @@ def _action(what: str) -> str:
     return "" if what.startswith("Initial predicate") or name is None else name.group(1)
 
 
-def _module(what: str) -> str:
-    """The module in `LeaderWrite line 5, col 3 to ... of module Kip320` or `Kip320:LeaderWrite`."""
-    name = re.search(r"of module (\w+)|^(\w+):", what)
-    return next(filter(None, name.groups())) if name else ""
-
-
-def _check_ending(states: list[PrintedState]) -> None:
-    """Raise LabError if the text was cut between two variables of the last state.
-
-    With -difftrace some are missing, too; but then all that are there have changed.
-    """
-    full = len(states[0].variables)
-    *middle, last = states
-    if not middle or len(last.variables) == full:
-        return
-    in_full = len(middle) > 1 and all(len(each.variables) == full for each in middle)
-    before = middle[-1].variables
-    if in_full or any(before.get(name) == value for name, value in last.variables.items()):
-        raise LabError(
-            f"State {last.number} of the trace breaks off: some variables are missing; copy TLC's"
-            " output to the end."
-        )
-
-
 def _variables(text: str, at: int, number: int) -> dict[str, Value]:
     reader = _Reader(text, at, number)
     found: dict[str, Value] = {}
-    if re.compile(r"\n?\w+\t").match(text, at):
-        while line := re.compile(r"\n?(\w+)\t(?=.)").match(text, reader.at):
-            reader.at = line.end()
-            found[line.group(1)] = reader.value(line.group(1))
-        return found
     many = reader.take("/\\")
     while many or not found:
         kind, name = reader.next()
@@ -297,14 +215,13 @@ class _Reader:
 
     def __init__(self, text: str, at: int, state: int):
         self.text, self.at, self.state, self.variable = text, at, state, ""
-        self.depth = 0
 
     def value(self, variable: str) -> Value:
         """The value of a variable."""
         self.variable = variable
         try:
             return self._value()
-        except ValueError:  # a number that is too long
+        except (RecursionError, ValueError):  # nested too deep, or a number that is too long
             raise self._damaged() from None
 
     def where(self) -> str:
@@ -330,14 +247,6 @@ class _Reader:
         return True
 
     def _value(self) -> Value:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise self._damaged()
-        value = self._next_value()
-        self.depth -= 1
-        return value
-
-    def _next_value(self) -> Value:
         kind, text = self.next()
         match kind, text:
             case "number", _:

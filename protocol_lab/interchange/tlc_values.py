@@ -1,23 +1,20 @@
-"""Compares a state with one that TLC printed, using only the declared types.
+"""Compares a state with one that another tool printed, using only the declared types.
 
 Names are compared without case and underscores: `leaderEpoch` is `leader_epoch`. A node is the
 number of its model value (`Names`); any other value in a node's place is NONE. Records are compared
 in the fields that both have, so either may have more. A value in a record's place that is not a
 record, such as -1 or Nil, is an empty slot; a sequence there is compared with the sequence inside
-our record. The order of items counts only if TLC's value is a sequence, too. A function of 1..n,
-which TLC prints as a sequence, may fill an array from slot 0, or from slot 1 if slot 0 stays empty.
-
-A variable that has another shape in the original is compared with the value of the spec's own
-function in `Spec.printed`: numbers, texts for model values, dicts for records, lists for sets and
-sequences, and for other functions lists of (argument, value).
+our record. The order of items counts only if the tool's value is a sequence, too. A function of
+1..n, which TLC prints as a sequence, may fill an array from slot 0, or from slot 1 if slot 0 stays
+empty.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import islice, permutations, product
 from typing import Any
 
+from protocol_lab.errors import shortened
 from protocol_lab.interchange.tlc_output import (
     Atom,
     Function,
@@ -41,7 +38,10 @@ from protocol_lab.spec.layout import (
 )
 
 _NOTHING = re.compile(r"(no|none|nil|null|nobody|empty|undefined)$", re.IGNORECASE)
-_MOST_NUMBERINGS = 720
+_LONGEST = 80
+"""The longest value, in characters, that is shown whole."""
+
+Name = Atom | int
 
 
 def same_name(ours: str, theirs: str) -> bool:
@@ -50,7 +50,7 @@ def same_name(ours: str, theirs: str) -> bool:
 
 
 def variables_of(state: type[Struct], names: Iterable[str]) -> dict[str, str]:
-    """Our field for each of TLC's variables; variables that are not fields are left out."""
+    """Our field for each of the tool's variables; variables that are not fields are left out."""
     pairs = ((ours, theirs) for theirs in names for ours in state.field_types)
     return {theirs: ours for ours, theirs in pairs if same_name(ours, theirs)}
 
@@ -64,28 +64,19 @@ class Places:
 
     The key of `atoms` is the constant that counts the nodes, or the path of a number. `sizes` are
     the constants that the trace shows: how many nodes, how long the arrays. `domains` are the nodes
-    where all of them are known, and `numbers` all numbers. `guesses` are the lengths that sequences
-    have in the first state.
+    where all of them are known.
     """
 
-    atoms: dict[str, list[Atom | int]] = field(default_factory=dict)
+    atoms: dict[str, list[Name]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-    domains: dict[str, set[Atom | int]] = field(default_factory=dict)
-    numbers: set[int] = field(default_factory=set)
-    guesses: dict[str, int] = field(default_factory=dict)
+    domains: dict[str, set[Name]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, trace: PrintedTrace, state: type[Struct]) -> "Places":
         """The places in all states of a trace."""
         places = cls()
-        first = trace.states[0].variables
-        for theirs, ours in variables_of(state, first).items():
-            match state.field_types[ours], first[theirs]:
-                case (Seq(_, str() as size), Sequence(items)) if items and size.isidentifier():
-                    places.guesses[size] = len(items)
         for printed in trace.states:
-            known = variables_of(state, printed.variables)
-            for theirs, ours in known.items():
+            for theirs, ours in variables_of(state, printed.variables).items():
                 places._look(state.field_types[ours], printed.variables[theirs], ours)
         return places
 
@@ -98,21 +89,17 @@ class Places:
                     self._note(count, each)
             case (Integer(), Atom()):
                 self._note(path, value)
-            case (Integer(), int()):
-                self.numbers.add(int(value))
-            case (Per(Node(count), item), Function() | Sequence()) if _are_indexed(value):
-                pairs = pairs_of(value)
+            case (Per(Node(count), item), Function() | Sequence()) if _is_by_node(value):
                 known = self.domains.setdefault(count, set())
-                known.update(key for key, _ in pairs)
+                known.update(key for key, _ in pairs_of(value))
                 self.sizes[count] = len(known)
-                for key, each in pairs:
+                for key, each in pairs_of(value):
                     self._note(count, key)
                     self._look(item, each, path)
             case (Array(item, size), Function() | Sequence()):
-                pairs = pairs_of(value)
                 if isinstance(size, str) and size.isidentifier():
-                    self.sizes[size] = len(pairs)
-                for _, each in pairs:
+                    self.sizes[size] = len(pairs_of(value))
+                for _, each in pairs_of(value):
                     self._look(item, each, path)
             case (Seq(item, _) | Bag(item, _), SetOf() | Sequence() | Function()):
                 for each in items_of(value):
@@ -125,55 +112,36 @@ class Places:
                     if isinstance(each, Seq):
                         self._look(each, value, f"{path}.{name}")
 
-    def _note(self, key: str, value: Atom | int) -> None:
+    def _note(self, key: str, value: Name) -> None:
         atoms = self.atoms.setdefault(key, [])
         if value not in atoms:
             atoms.append(value)
 
-    def nodes(self, count: str) -> list[Atom | int]:
-        """The nodes that this constant counts, without names that stand for NONE."""
-        domain = self.domains.get(count)
+    def _nodes(self, key: str) -> list[Name]:
+        """The names in this place, without those that stand for NONE."""
+        domain = self.domains.get(key)
         if domain is not None:
-            return [each for each in self.atoms[count] if each in domain]
-        return [each for each in self.atoms.get(count, []) if not _is_nothing(each)]
+            return [each for each in self.atoms[key] if each in domain]
+        return [each for each in self.atoms[key] if not _is_nothing(each)]
 
-    def groups(self) -> list[list[Atom | int]]:
-        """The names that are numbered together: those of one place, or of places that share one."""
-        groups: list[list[Atom | int]] = []
+    def names(self) -> "Names":
+        """The numbers of the names: those of one place, or of places that share one, together."""
+        groups: list[list[Name]] = []
         for key in self.atoms:
-            own = self.nodes(key)
+            own = self._nodes(key)
             shared = [group for group in groups if set(group) & set(own)]
             merged = list(dict.fromkeys(each for group in [*shared, own] for each in group))
             groups = [group for group in groups if group not in shared] + [merged]
-        return [group for group in groups if group]
-
-    def numberings(self) -> Iterator[dict[Atom | int, int]]:
-        """Possible numberings of the names: first by the digits at their ends, else alphabetical.
-
-        Then the other permutations, up to some hundreds.
-        """
-        groups = self.groups()
         whole = list(self.domains.values())
-        first = [_natural_numbers(group, set(group) in whole) for group in groups]
-        yield _merged(first)
-        others = product(
-            *(
-                [dict(zip(group, numbers)) for numbers in permutations(sorted(each.values()))]
-                for group, each in zip(groups, first)
-                if len(group) <= 7
-            )
-        )
-        for chosen in islice(others, 1, _MOST_NUMBERINGS):
-            yield _merged([*first, *chosen])
+        found: dict[Name, int] = {}
+        for group in groups:
+            found |= _numbered(group, set(group) in whole)
+        return Names(found)
 
 
-def _merged(groups: Iterable[dict[Atom | int, int]]) -> dict[Atom | int, int]:
-    return {name: number for group in groups for name, number in group.items()}
-
-
-def _natural_numbers(names: list[Atom | int], whole: bool) -> dict[Atom | int, int]:
-    """Numbers by the digits at the ends of the names; if these are all nodes, that is their
-    order."""
+def _numbered(names: list[Name], whole: bool) -> dict[Name, int]:
+    """Numbers by the digits at the ends of the names, else alphabetical; if these are all nodes,
+    the digits give only the order."""
     ends = {name: re.search(r"\d+$", str(name)) for name in names}
     if not all(ends.values()):
         return {name: k for k, name in enumerate(sorted(names, key=str), 1)}
@@ -185,16 +153,16 @@ def _natural_numbers(names: list[Atom | int], whole: bool) -> dict[Atom | int, i
 
 def _are_names(values: Iterable[Value]) -> bool:
     """Can these be nodes, rather than something that the spec keeps in another shape?"""
-    return all(isinstance(each, Atom | int) for each in values)
+    return all(isinstance(each, Name) for each in values)
 
 
-def _are_indexed(value: Function | Sequence) -> bool:
+def _is_by_node(value: Function | Sequence) -> bool:
     """Is it an array by node? An empty one could be any function, so it says nothing."""
     pairs = pairs_of(value)
     return bool(pairs) and _are_names(key for key, _ in pairs)
 
 
-def _is_nothing(value: Atom | int) -> bool:
+def _is_nothing(value: Name) -> bool:
     return value < 0 if isinstance(value, int) else bool(_NOTHING.match(value.name))
 
 
@@ -205,15 +173,14 @@ def _is_nothing(value: Atom | int) -> bool:
 class Names:
     """The numbers of the nodes' names; any other name is NONE, which is 0."""
 
-    numbers: dict[Atom | int, int]
+    numbers: dict[Name, int]
 
     def agree(self, declared: Any, ours: Any, theirs: Value) -> bool:
-        """Does our plain value agree with TLC's, for this declared type?"""
+        """Does our plain value agree with the tool's, for this declared type?"""
         match declared, theirs:
             case _, Items(items):
-                return self.agree(declared, ours, Sequence(items)) or self.agree(
-                    declared, ours, SetOf(items)
-                )
+                either = Sequence(items), SetOf(items)
+                return any(self.agree(declared, ours, each) for each in either)
             case (Boolean(), bool()):
                 return bool(ours) == theirs
             case (Integer(), int()):
@@ -235,59 +202,73 @@ class Names:
                     self.agree(item, mine, each) for mine, each in zip(ours, items)
                 )
             case (Seq(item, _) | Bag(item, _), SetOf() | Sequence() | Function()):
-                return self._agree_in_some_order(item, ours, items_of(theirs))
+                return _match(lambda a, b: self.agree(item, a, b), ours, items_of(theirs))
             case (type(), Function()):
-                pairs = fields_of(declared, theirs)
-                types = declared.field_types
+                pairs, types = fields_of(declared, theirs), declared.field_types
                 return bool(pairs) and all(
                     self.agree(types[name], ours[name], each) for name, each in pairs
                 )
             case (type(), Sequence()):
-                own = [
-                    (each, ours[name])
-                    for name, each in declared.field_types.items()
-                    if isinstance(each, Seq)
-                ]
+                own = [(t, ours[k]) for k, t in declared.field_types.items() if isinstance(t, Seq)]
                 return not _is_blank(ours) and any(self.agree(*each, theirs) for each in own)
             case (type(), Atom() | int()):
                 return _is_blank(ours)
         return False
 
     def _agree_from(self, first: int, item: Any, ours: list, theirs: Function | Sequence) -> bool:
-        """Do the values agree if this argument of TLC's function is slot 0 of our array?"""
+        """Do the values agree if this argument of the function is slot 0 of our array?"""
         slots = {first + k: mine for k, mine in enumerate(ours)}
         return all(
             key in slots and self.agree(item, slots[key], each) for key, each in pairs_of(theirs)
         )
 
-    def agree_printed(self, ours: Any, theirs: Value) -> bool:
-        """Does a value from `Spec.printed` agree with TLC's?"""
-        if isinstance(theirs, Atom):
-            if isinstance(ours, str):
-                return same_name(ours, theirs.name)
-            return ours == self.numbers[theirs] if theirs in self.numbers else not ours
-        if isinstance(ours, dict | list) == isinstance(theirs, int):
-            return False
-        match theirs:
-            case Items(items):
-                either = Sequence(items), SetOf(items)
-                return any(self.agree_printed(ours, each) for each in either)
-            case int():  # TRUE and FALSE as well
-                return ours == theirs
-            case SetOf(items):
-                return _match(self.agree_printed, ours, items)
-            case Sequence(items) if all(not isinstance(each, tuple) for each in ours):
-                return len(ours) == len(items) and all(map(self.agree_printed, ours, items))
-        pairs = ours.items() if isinstance(ours, dict) else ours
-        return _match(self._agree_pair, pairs, pairs_of(theirs))
+    def difference(self, declared: Any, ours: Any, theirs: Value, path: str, tool: str) -> str:
+        """How values that do not agree differ, at the innermost place that both have:
+        `zk_state.leader is 2, TLC has 1`."""
+        for name, kind, mine, each in self._parts(declared, ours, theirs):
+            if not self.agree(kind, mine, each):
+                return self.difference(kind, mine, each, path + name, tool)
+        own = "{" + ", ".join(map(str, sorted(ours))) + "}" if isinstance(ours, set) else ours
+        return f"{path} is {shortened(own, _LONGEST)}, {tool} has {self.text_of(theirs)}"
 
-    def _agree_pair(self, ours: tuple[Any, Any], theirs: tuple[Value, Value]) -> bool:
-        if isinstance(theirs[0], str):
-            return same_name(ours[0], theirs[0]) and self.agree_printed(ours[1], theirs[1])
-        return self.agree_printed(ours[0], theirs[0]) and self.agree_printed(ours[1], theirs[1])
+    def _parts(self, declared: Any, ours: Any, theirs: Value) -> list[tuple[str, Any, Any, Value]]:
+        """What both have at the same place: how it is called, its type, and both values."""
+        match declared, theirs:
+            case type(), Function():
+                pairs = fields_of(declared, theirs)
+                return [(f".{k}", declared.field_types[k], ours[k], each) for k, each in pairs]
+            case Per(_, item), Function() | Sequence():
+                keyed = [(self.numbers.get(key, 0), each) for key, each in pairs_of(theirs)]
+                return [(f"[{k}]", item, ours[k], each) for k, each in keyed if k in ours]
+            case Array(item, _), Function(pairs):
+                return [
+                    (f"[{k}]", item, ours[k], each) for k, each in pairs if k in range(len(ours))
+                ]
+            case Seq(item, _), Sequence(items) if len(items) == len(ours):
+                pairs = enumerate(zip(ours, items))
+                return [(f"[{k}]", item, mine, each) for k, (mine, each) in pairs]
+        return []
 
-    def _agree_in_some_order(self, item: Any, ours: list, theirs: list[Value]) -> bool:
-        return _match(lambda mine, each: self.agree(item, mine, each), ours, theirs)
+    def text_of(self, value: Value) -> str:
+        """The value in TLA+, shortened, on one line; a node's name is followed by its number."""
+        number = self.numbers.get(value) if isinstance(value, Atom) else None
+        text = shortened(" ".join(_text(value).split()), _LONGEST)
+        return text if number is None else f"{text} (node {number})"
+
+
+def _text(value: Value) -> str:
+    match value:
+        case bool():
+            return str(value).upper()
+        case Sequence(found):
+            return f"<<{', '.join(map(_text, found))}>>"
+        case SetOf(found):
+            return f"{{{', '.join(map(_text, found))}}}"
+        case Function(pairs) if all(isinstance(key, Atom) for key, _ in pairs):
+            return "[" + ", ".join(f"{key} |-> {_text(each)}" for key, each in pairs) + "]"
+        case Function(pairs):
+            return "(" + " @@ ".join(f"{_text(key)} :> {_text(each)}" for key, each in pairs) + ")"
+    return str(value)
 
 
 def _match(agree: Callable[[Any, Any], bool], ours: Iterable, theirs: Iterable) -> bool:
@@ -316,14 +297,13 @@ def items_of(value: SetOf | Sequence | Function) -> list[Value]:
 
 
 def fields_of(declared: type[Struct], value: Function) -> list[tuple[str, Value]]:
-    """TLC's values of the fields that both sides have, by our names."""
+    """The tool's values of the fields that both sides have, by our names."""
     pairs = ((ours, key, each) for key, each in value.pairs for ours in declared.field_types)
     return [(ours, each) for ours, key, each in pairs if same_name(ours, str(key))]
 
 
 def _is_blank(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(_is_blank(each) for each in value.values())
-    if isinstance(value, list):
-        return all(_is_blank(each) for each in value)
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return all(map(_is_blank, parts))
     return not value

@@ -112,11 +112,10 @@ class Spec:
     """A declared protocol. `name` is package.module, as in "kafka.kip_320".
 
     `meaning` is the module's docstring. `original` is the TLA+ module that it restates, if any:
-    traces that TLC prints for that module can be read (see `interchange.tlc_traces`). `tlc` is the
-    name of a module with what only a comparison with TLC needs, if anything; it is loaded with the
-    first model. Its MULTIPLICITIES maps actions' functions to their multiplicities. Its PRINTED,
-    kept in `printed`, maps those variables that have another shape here to functions of (s, c) (see
-    `interchange.tlc_values`), and those that the original does not have to None.
+    traces that TLC prints for that module can be read (see `interchange.tlc_traces`), and `added`
+    are the fields that it does not have. `tlc` is the name of a module with what only a comparison
+    with TLC's counts needs, if anything; it is loaded with the first model. Its MULTIPLICITIES maps
+    actions' functions to their multiplicities.
     `configurations` are constants under a name. `file` is the path by which the spec was loaded, if
     it was. `draw`, set by the spec's package, turns a state into SVG.
     `ends` are the predicates of states in which a run may end, which are no deadlocks.
@@ -156,7 +155,7 @@ class Spec:
     channels: list[Channel] = field(default_factory=list)
     original: str = ""
     tlc: str = ""
-    printed: dict[str, Callable[..., Any] | None] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
     configurations: tuple[Configuration, ...] = ()
     file: Path | None = None
 
@@ -428,8 +427,7 @@ class Spec:
         if not self.tlc:
             return
         module, self.tlc = import_module(self.tlc), ""
-        self.printed = getattr(module, "PRINTED", self.printed)
-        ways = getattr(module, "MULTIPLICITIES", {})
+        ways = module.MULTIPLICITIES
         self.actions[:] = [
             replace(each, multiplicity=ways.get(each.function, each.multiplicity))
             for each in self.actions

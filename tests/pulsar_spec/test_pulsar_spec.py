@@ -8,12 +8,10 @@ import pytest
 from protocol_lab.catalog import spec_names
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
-from protocol_lab.interchange.tlc_traces import read_tlc_trace
 from protocol_lab.semantics.step_text import find_initial, find_step, initial_texts
 from protocol_lab.semantics.transitions import initial
 from protocol_lab.spec.layout import NONE
 from protocol_lab.spec.state_view import encode_plain, plain, plain_value, view
-from tests import ROOT
 from tests.spec_checks import agree, bind, walk
 
 BASE, LEAK_FIXED, DUPLICATE_FIXED = SPECS = (
@@ -382,20 +380,3 @@ def test_engines_agree_on_the_rules_of_4_2(reads):
 
 
 # --- TLC's traces ---------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_what_is_inferred_from_tlcs_traces():
-    """Constants that no trace prints: here of one without a producer, and of one with two keys."""
-    folder = ROOT / "tests" / "tlc_traces"
-    there = read_tlc_trace(
-        (folder / "compaction_leak_all_messages_there.txt").read_text(encoding="utf-8")
-    )
-    constants = there.model.constants
-    assert (constants.message_sent_limit, constants.model_producer) == (1, 0)
-    assert there.path[0].row == find_initial(there.model, "init(keys=[0], values=[0])").row
-    unseen = read_tlc_trace((folder / "compaction_unseen.txt").read_text(encoding="utf-8"))
-    assert unseen.model.constants.retain_null_key
-    state = plain(view(unseen.model.layout, unseen.path[5].row))
-    assert state["phase_one_result"] == {"read_position": 3, "latest_for_key": [0, 0, 3]}
-    assert [each["id"] for each in state["compacted_ledgers"][1]["messages"]] == [2, 3]

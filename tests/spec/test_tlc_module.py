@@ -35,7 +35,6 @@ def write_module(folder, name: str) -> None:
         from {__name__} import count_on
 
         MULTIPLICITIES = {{count_on: lambda s, c: 3}}
-        PRINTED = {{"count": lambda s, c: [s.count]}}
     """
     (folder / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
 
@@ -44,10 +43,8 @@ def test_it_is_loaded_with_the_first_model(here, monkeypatch):
     monkeypatch.syspath_prepend(here)
     write_module(here, "counted_by_tlc")
     spec = spec_with("counted_by_tlc")
-    assert not spec.printed
     result = explore(spec.bind(), engine="python", progress=False)
     assert (result.distinct, result.generated) == (3, 7)
-    assert list(spec.printed) == ["count"]
 
 
 def test_an_action_that_was_replaced_has_no_multiplicity(here, monkeypatch):

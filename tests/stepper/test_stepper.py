@@ -433,7 +433,7 @@ def test_a_pasted_scenario_replaces_the_walk_and_stands_at_its_start(walk):
     assert stepper.walk is not walk
 
 
-PRINTED = (ROOT / "tests" / "tlc_traces" / "compaction_unseen.txt").read_text(encoding="utf-8")
+PRINTED = (ROOT / "tests" / "tlc_traces" / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -443,7 +443,7 @@ def test_the_steps_of_a_pasted_trace_are_found_in_the_background(walk):
     assert ask(stepper, "undo")["timeline"]["depth"] == 2  # it answers meanwhile
     settled(stepper, "reading")
     wait_until(lambda: not stepper.view["reading"])
-    assert stepper.view["timeline"]["length"] == 10
+    assert stepper.view["timeline"]["length"] == 12
     assert stepper.view["earlier"] == "Kafka · KIP-320, 3 states"
 
 
