@@ -29,6 +29,9 @@ from protocol_lab.traces.walk import Moment, Standing, Walk
 FEW = 4
 """Up to this many choices refused for one reason are listed; more are folded, with their number."""
 
+CANNOT = "cannot"
+"""The key of the list of what can't happen, which is folded at first."""
+
 
 def board(
     walk: Walk,
@@ -40,9 +43,9 @@ def board(
     ones. `seen`: the moments that the learner has been at. What breaks in others is not told, but
     for those that lead to the current one: it would tell how a story ends.
 
-    Explaining a refusal takes as long as the rest of the board. So of the reasons that refuse many
-    choices only those with a key in `unfolded` are explained (None: all). The others have no
-    `cases`.
+    Explaining refusals takes as long as the rest of the board. So they are explained only if their
+    list, "cannot", is in `unfolded` (None: everything is); of the reasons that refuse many choices
+    only those whose key is. The others have no `cases`.
     """
     can, cannot = actions(walk, walk.attempts(), unfolded)
     return {
@@ -56,6 +59,7 @@ def board(
         "told": narrated(walk.model, walk.moment),
         "can": can,
         "cannot": cannot,
+        "explained": unfolded is None or CANNOT in unfolded,
         "timeline": _timeline(walk, watched, seen),
     }
 
@@ -176,7 +180,9 @@ def _reasons(
     reasons = []
     for reason, same in by_reason.items():
         key = f"{same[0].action.name}: {reason}"
-        explained = unfolded is None or len(same) <= FEW or key in unfolded
+        explained = unfolded is None or (
+            CANNOT in unfolded and (len(same) <= FEW or key in unfolded)
+        )
         reasons.append(
             {
                 "reason": reason,

@@ -79,7 +79,7 @@ class PlainStepper:
         self._tab, self._aim = "cluster", ""
         self._room: tuple[int, int] | None = None  # of the picture, in the browser
         self._is_presenting = False
-        self._unfolded: set[str] = set()  # the folded refusals that the learner has opened
+        self._unfolded: set[str] = set()  # what the learner has opened of what can't happen
         self._seen: set[Moment] = set()
         self._options = panels.Options()
         self._live = Live()
@@ -272,6 +272,7 @@ class PlainStepper:
             "choose": self._choose,
             "look": self._look,
             "unfold": lambda message: self._unfolded.add(str(message["key"])),
+            "fold": lambda message: self._unfolded.discard(str(message["key"])),
             "aim": self._take_aim,
             "spoilers": self._spoil,
             "find": self._find,

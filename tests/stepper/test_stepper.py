@@ -138,8 +138,22 @@ def test_every_action_appears_with_every_choice_in_every_state_of_a_walk(model):
         walk.take(taken[-1])
 
 
+def test_refusals_are_explained_while_their_list_is_open(talk):
+    def explained():
+        return [why["cases"] for each in talk.view["cannot"] for why in each["reasons"]]
+
+    assert not any(explained())
+    ask(talk, "unfold", key="cannot")
+    assert any(explained())
+    ask(talk, "redo")
+    assert any(explained())
+    ask(talk, "fold", key="cannot")
+    assert not any(explained())
+
+
 def test_a_reason_that_refuses_many_choices_is_explained_once_it_is_unfolded():
     stepper = Stepper(load("kafka.kip_320").bind())
+    ask(stepper, "unfold", key="cannot")
 
     def folded():
         return [why for each in stepper.view["cannot"] for why in each["reasons"] if why["folded"]]
@@ -669,6 +683,7 @@ def test_branches_are_compared_from_where_they_part(talk):
 
 def test_a_refusal_and_a_violation_show_the_values_that_decided(talk):
     ask(talk, "redo")
+    ask(talk, "unfold", key="cannot")
     cases = {
         choice["step"]: case["values"]
         for each in talk.view["cannot"]

@@ -63,7 +63,12 @@ function drawCannot(view, ui, act) {
       each.reasons.map((why) => drawReason(why, view, ui, act)),
     ),
   );
-  return [fold(ui, "cannot", [heading("What can’t, and why", count)], rows)];
+  const list = fold(ui, "cannot", [heading("What can’t, and why", count)], rows);
+  // The kernel explains refusals only while their list is open: that takes as long as all else.
+  list.addEventListener("toggle", () => {
+    if (list.open !== view.explained) act({ command: list.open ? "unfold" : "fold", key: "cannot" });
+  });
+  return [list];
 }
 
 /** A reason and its cases. Those of a folded one come when it is unfolded for the first time. */
