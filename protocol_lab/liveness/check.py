@@ -23,12 +23,11 @@ from protocol_lab.liveness.claims import (
     holds,
     refinement_of,
 )
-from protocol_lab.liveness.fairness_conditions import Conditions
 from protocol_lab.liveness.lasso_check import breaks, judge_loop
 from protocol_lab.liveness.lassos import Lasso, beginnings, find_lasso, path_to_breach, refutation
 from protocol_lab.liveness.liveness_result import TemporalResult
 from protocol_lab.liveness.refinement import RefinementResult, check_refinement
-from protocol_lab.liveness.step_graph import OutOfMemory, StepGraph
+from protocol_lab.liveness.step_graph import Conditions, OutOfMemory, StepGraph
 from protocol_lab.liveness.vacuity import IMPOSSIBLE_FAIRNESS, NO_FAIR_RUN, NO_STATE, FairRuns
 from protocol_lab.semantics.step_text import initial_text, steps_between
 from protocol_lab.spec.spec import Model, expect_model

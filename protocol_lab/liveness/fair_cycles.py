@@ -23,8 +23,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from protocol_lab.compiler.kernel_cache import kernel
-from protocol_lab.liveness.fairness_conditions import Conditions
-from protocol_lab.liveness.step_graph import StepGraph
+from protocol_lab.liveness.step_graph import Conditions, StepGraph
 
 
 @dataclass

@@ -8,7 +8,6 @@ explains a loop names all.
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import TYPE_CHECKING
 
 from protocol_lab.errors import LabError
 from protocol_lab.spec.layout import IntegerLayout, Node
@@ -16,9 +15,6 @@ from protocol_lab.spec.parameters import Member, domains_of
 from protocol_lab.spec.parameters import values as values_of
 from protocol_lab.spec.spec import Action, Model
 from protocol_lab.spec.temporal_formulas import Fairness
-
-if TYPE_CHECKING:
-    from protocol_lab.liveness.step_graph import StepGraph
 
 _MOST = 1024
 """The most conditions of one assumption that are named one by one."""
@@ -112,30 +108,3 @@ def foreign_actions(model: Model, fairness: list[Fairness]) -> list[Action]:
         for name, function in found.items()
         if name not in own
     ]
-
-
-class Conditions:
-    """All conditions of a graph, by number, in the form that the compiled loops take.
-
-    Those of label i are numbers[begins[i] : begins[i + 1]]; strong[k] tells the kind of number k.
-    """
-
-    def __init__(self, graph: "StepGraph", fairness: list[Fairness]):
-        import numpy as np
-
-        own = len(graph.model.spec.actions)
-        found: dict[Condition, int] = {}
-        of_label = []
-        for action, values in graph.label_of:
-            keys = dict(zip(graph.keys[action], values, strict=True))
-            name = graph.actions[action].name
-            met = [
-                Condition(each, tuple(keys[path] for path in each.each))
-                for each in fairness
-                if each.counts(name, action < own)
-            ]
-            of_label.append([found.setdefault(each, len(found)) for each in met])
-        self.all = list(found)
-        self.strong = np.array([each.strong for each in self.all], np.bool_)
-        self.begins = np.cumsum([0, *map(len, of_label)]).astype(np.int64)
-        self.numbers = np.array([k for numbers in of_label for k in numbers], np.int32)

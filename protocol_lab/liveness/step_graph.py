@@ -22,7 +22,7 @@ from protocol_lab.compiler.fingerprint import fingerprints, slot_of
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.distance.successor_graph import find
-from protocol_lab.liveness.fairness_conditions import foreign_actions
+from protocol_lab.liveness.fairness_conditions import Condition, foreign_actions
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.temporal_formulas import Fairness, keys_of
 
@@ -250,3 +250,28 @@ def connect(found, label_of, foreign, parent_of, begin, end, begins, targets, la
                 used += 1
     begins[end] = used
     return used
+
+
+class Conditions:
+    """All conditions of a graph, by number, in the form that the compiled loops take.
+
+    Those of label i are numbers[begins[i] : begins[i + 1]]; strong[k] tells the kind of number k.
+    """
+
+    def __init__(self, graph: StepGraph, fairness: list[Fairness]):
+        own = len(graph.model.spec.actions)
+        found: dict[Condition, int] = {}
+        of_label = []
+        for action, values in graph.label_of:
+            keys = dict(zip(graph.keys[action], values, strict=True))
+            name = graph.actions[action].name
+            met = [
+                Condition(each, tuple(keys[path] for path in each.each))
+                for each in fairness
+                if each.counts(name, action < own)
+            ]
+            of_label.append([found.setdefault(each, len(found)) for each in met])
+        self.all = list(found)
+        self.strong = np.array([each.strong for each in self.all], np.bool_)
+        self.begins = np.cumsum([0, *map(len, of_label)]).astype(np.int64)
+        self.numbers = np.array([k for numbers in of_label for k in numbers], np.int32)

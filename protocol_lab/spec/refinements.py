@@ -17,32 +17,29 @@ to an initial state, and every step to a step of the abstract spec, or to none. 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protocol_lab.spec.declared import Declared
-
-if TYPE_CHECKING:
-    from protocol_lab.spec.spec import Model, Spec
 
 
 @dataclass(frozen=True)
 class Refinement(Declared):
-    """A claim that a spec refines `other`; the function is its mapping (s, c, a).
+    """A claim that a spec refines `other`, a Spec; the function is its mapping (s, c, a).
 
     constants: a function of c that gives the constants of the other spec; None for those that both
     have under one name.
     """
 
     function: Callable[..., None]
-    other: "Spec"
+    other: Any
     constants: Callable[[Any], dict[str, Any]] | None = None
 
     @property
     def name(self) -> str:
         return f"refines_{self.other.name.rpartition('.')[2]}"
 
-    def abstract(self, constants: Any) -> "Model":
-        """The abstract spec, bound to the constants that belong to these. Raises LabError."""
+    def abstract(self, constants: Any) -> Any:
+        """The abstract model with the constants that belong to these. Raises LabError."""
         if self.constants is not None:
             return self.other.bind(**self.constants(constants))
         shared = set(self.other.constants._fields) & set(constants._fields)

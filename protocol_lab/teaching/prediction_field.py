@@ -1,16 +1,21 @@
 """The widget of a prediction: the buttons or the field below its question."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import anywidget
 import traitlets
 
-if TYPE_CHECKING:
-    from protocol_lab.teaching.predictions import Prediction
-
 _HERE = Path(__file__).parent
 PREDICTION_SCRIPT, PREDICTION_STYLE = _HERE / "js" / "prediction.js", _HERE / "prediction.css"
+
+
+class Guessed(Protocol):
+    """What the widget asks of a prediction."""
+
+    def to_json(self) -> dict[str, Any]: ...
+
+    def choose(self, guess: str) -> None: ...
 
 
 class PredictionField(anywidget.AnyWidget):
@@ -21,13 +26,13 @@ class PredictionField(anywidget.AnyWidget):
 
     view = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, prediction: "Prediction"):
+    def __init__(self, prediction: Guessed):
         super().__init__()
         self._prediction = prediction
         self.show(prediction)
         self.on_msg(self._on_message)
 
-    def show(self, prediction: "Prediction") -> None:
+    def show(self, prediction: Guessed) -> None:
         """Show the prediction as it is now."""
         self.view = prediction.to_json()
 
