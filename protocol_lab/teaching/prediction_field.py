@@ -13,9 +13,11 @@ PREDICTION_SCRIPT, PREDICTION_STYLE = _HERE / "js" / "prediction.js", _HERE / "p
 class Guessed(Protocol):
     """What the widget asks of a prediction."""
 
-    def to_json(self) -> dict[str, Any]: ...
+    def to_json(self) -> dict[str, Any]:
+        """The prediction as it is now, for the page."""
 
-    def choose(self, guess: str) -> None: ...
+    def choose(self, guess: str) -> None:
+        """Commit to a choice."""
 
 
 class PredictionField(anywidget.AnyWidget):
