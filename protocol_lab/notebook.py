@@ -42,7 +42,6 @@ __all__ = [
     "explore",
     "frames",
     "graph",
-    "in_tla",
     "lasso",
     "load",
     "progress",
@@ -223,34 +222,6 @@ def source(*things: Any, why: bool = True, below: str = "") -> Markdown:
     shown = texts if why else map(_first_paragraph_only, texts)
     code = "```python\n" + "\n\n\n".join(shown) + "\n```"
     return Markdown(folded(below, code) if below else code)
-
-
-def in_tla(of: str | Model, *functions: Any) -> HTML:
-    """The Python code of a spec's functions, and beside each what it is in TLA+.
-
-    of: a spec's name, or a model; functions: actions, properties and helpers of it. Where the spec
-    can't be translated the reason stands in place of the TLA+. Raises LabError for an unknown spec,
-    and for what is no function.
-    """
-    from protocol_lab.tla.module import written
-
-    model = load(of).bind() if isinstance(of, str) else of
-    codes = [
-        source(each).data.removeprefix("```python\n").removesuffix("\n```") for each in functions
-    ]
-    try:
-        made, lacking = written(model).definitions, "(a part of the definitions that use it)"
-    except LabError as error:
-        made, lacking = {}, str(error)
-    rows = []
-    for each, code in zip(functions, codes, strict=True):
-        columns = {"Python": code, "TLA+": made.get(each.__name__, lacking)}
-        rows += [
-            f'<div style="flex: 1 1 30em; min-width: 0"><b>{name}</b>'
-            f'<pre style="overflow-x: auto">{escape(text)}</pre></div>'
-            for name, text in columns.items()
-        ]
-    return HTML(f'<div style="display: flex; flex-wrap: wrap; gap: 0 1em">{"".join(rows)}</div>')
 
 
 def _first_paragraph_only(text: str) -> str:

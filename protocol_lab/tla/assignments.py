@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protocol_lab.language import containers
 from protocol_lab.spec.layout import Array, Bag, Per, Seq
@@ -16,24 +16,20 @@ from protocol_lab.tla.values import (
     NOTHING,
     OwnList,
     Scope,
+    Translation,
     Value,
     is_whole,
     type_of,
 )
 
-if TYPE_CHECKING:
-    from protocol_lab.tla.functions import Functions
-
 
 def assigned(
-    t: "Functions", target: ast.expr, value: ast.expr, scope: Scope, ends: Ends
+    t: Translation, target: ast.expr, value: ast.expr, scope: Scope, ends: Ends
 ) -> Expression:
     """An assignment, also of several values at once."""
     if isinstance(target, ast.Tuple):
         if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
-            return t.valued(
-                value, scope, lambda v, last: _unpacked(t, target, v, value, last, ends)
-            )
+            raise t.fail(value, "this has no translation to TLA+: write a line for each variable")
         return _assigned_all(t, target.elts, value.elts, [], scope, ends)
     return t.valued(
         value, scope, lambda v, last: store(t, target, v, value, last, ends), wanted=target
@@ -41,7 +37,7 @@ def assigned(
 
 
 def _assigned_all(
-    t: "Functions", targets: list, values: list, found: list, scope: Scope, ends: Ends
+    t: Translation, targets: list, values: list, found: list, scope: Scope, ends: Ends
 ) -> Expression:
     if len(found) < len(values):
         return t.valued(
@@ -60,19 +56,8 @@ def _assigned_all(
     return each_stored(0, scope)
 
 
-def _unpacked(
-    t: "Functions", target: ast.Tuple, value: Value, node: ast.expr, scope: Scope, ends: Ends
-) -> Expression:
-    if not isinstance(value.known, tuple):
-        raise t.fail(node, "this has no translation to TLA+: write a line for each variable")
-    last = scope
-    for each, part in zip(target.elts, value.known, strict=True):
-        last = last.named(each.id, Value(tla.number(part), INT))
-    return ends.next(last)
-
-
 def store(
-    t: "Functions", target: ast.expr, value: Value, node: ast.expr, scope: Scope, ends: Ends
+    t: Translation, target: ast.expr, value: Value, node: ast.expr, scope: Scope, ends: Ends
 ) -> Expression:
     """Assign a value."""
     if isinstance(target, ast.Name):
@@ -104,7 +89,7 @@ def store(
     return ends.next(t.with_place(scope, place.place, made))
 
 
-def as_stored(t: "Functions", value: Value, kind: Any, node: ast.AST) -> Expression:
+def as_stored(t: Translation, value: Value, kind: Any, node: ast.AST) -> Expression:
     """A value as one of the type of a place, also a list as the first items of an array."""
     if isinstance(value.known, list) and isinstance(kind, Array | Per | Seq):
         first = [t.convert(each, type_of(kind.item), node) for each in value.known]
@@ -129,7 +114,7 @@ def as_stored(t: "Functions", value: Value, kind: Any, node: ast.AST) -> Express
 
 
 def container_changed(
-    t: "Functions", called: Callable, node: ast.Call, scope: Scope
+    t: Translation, called: Callable, node: ast.Call, scope: Scope
 ) -> tuple[Value, Scope]:
     """What a container's function returns, and the scope after it."""
     container = t.expression(node.args[0], scope)

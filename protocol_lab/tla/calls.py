@@ -1,10 +1,9 @@
 """Calls in a spec's functions: Python's own, the language's, records, and helpers."""
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protocol_lab.language import containers, node_sets
-from protocol_lab.language.source_code import IMPLIES_STATE
 from protocol_lab.spec.layout import Struct
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.assignments import as_stored
@@ -14,13 +13,10 @@ from protocol_lab.tla.helpers import arguments_of, helper_value
 from protocol_lab.tla.iteration import through
 from protocol_lab.tla.lookup import length
 from protocol_lab.tla.operations import membership
-from protocol_lab.tla.values import BOOL, INT, NODES, Scope, Value, type_of
-
-if TYPE_CHECKING:
-    from protocol_lab.tla.functions import Functions
+from protocol_lab.tla.values import BOOL, INT, NODES, Scope, Translation, Value, type_of
 
 
-def called(t: "Functions", node: ast.Call, scope: Scope) -> Value:
+def called(t: Translation, node: ast.Call, scope: Scope) -> Value:
     """The value of a call that changes nothing."""
     if not isinstance(node.func, ast.Name):
         found = t.expression(node.func, scope)
@@ -34,8 +30,6 @@ def called(t: "Functions", node: ast.Call, scope: Scope) -> Value:
         return _of_python(t, name, node, scope)
     if isinstance(function, type) and issubclass(function, Struct):
         return _record(t, function, node, scope)
-    if hasattr(function, IMPLIES_STATE):
-        return _enabled(t, node, scope)
     if function in _SETS:
         return _of_sets(t, function, node, scope)
     if function is containers.last:
@@ -59,7 +53,7 @@ _SETS = (
 )
 
 
-def _of_sets(t: "Functions", function: Any, node: ast.Call, scope: Scope) -> Value:
+def _of_sets(t: Translation, function: Any, node: ast.Call, scope: Scope) -> Value:
     values = [t.evaluated(each, scope) for each in node.args]
     if function in (node_sets.only, node_sets.nodes_up_to):
         given = t.convert(values[0], INT, node)
@@ -80,7 +74,7 @@ def _of_sets(t: "Functions", function: Any, node: ast.Call, scope: Scope) -> Val
     return Value(tla.call(t.use("Smallest"), nodes), INT)
 
 
-def _record(t: "Functions", declared: type[Struct], node: ast.Call, scope: Scope) -> Value:
+def _record(t: Translation, declared: type[Struct], node: ast.Call, scope: Scope) -> Value:
     kind = type_of(declared)
     parts = dict(t.types.zero(kind)[1])
     if declared.union is not None:
@@ -93,19 +87,7 @@ def _record(t: "Functions", declared: type[Struct], node: ast.Call, scope: Scope
     return Value(("record", tuple(parts.items())), kind)
 
 
-def _enabled(t: "Functions", node: ast.Call, scope: Scope) -> Value:
-    function = t.outside.get(node.args[0].id)
-    if function not in t.actions:
-        raise t.fail(node, "only an action of the spec can be ENABLED in TLA+")
-    state = t.expression(node.args[1], scope)
-    fields = {each: scope.cells[state.known.prefix + each][0] for each in t.variables}
-    if any(now != tla.name(t.variables[each]) for each, now in fields.items()):
-        raise t.fail(node, "ENABLED in another state than the present one is not translated")
-    given = {each.arg: t.evaluated(each.value, scope) for each in node.keywords}
-    return Value(("prefix", "ENABLED", t.actions[function](given, scope, node)), BOOL)
-
-
-def _of_python(t: "Functions", name: str, node: ast.Call, scope: Scope) -> Value:
+def _of_python(t: Translation, name: str, node: ast.Call, scope: Scope) -> Value:
     given = node.args
     one = given[0] if given else None
     if name in ("any", "all") and isinstance(one, ast.GeneratorExp | ast.ListComp):
@@ -140,12 +122,12 @@ def _of_python(t: "Functions", name: str, node: ast.Call, scope: Scope) -> Value
     raise t.fail(node, "this call has no translation to TLA+")
 
 
-def _quantified(t: "Functions", every: bool, node: ast.GeneratorExp, scope: Scope) -> Expression:
+def _quantified(t: Translation, every: bool, node: ast.GeneratorExp, scope: Scope) -> Expression:
     return _quantifiers(t, every, node, list(node.generators), scope)
 
 
 def _quantifiers(
-    t: "Functions", every: bool, node: ast.GeneratorExp, generators: list, scope: Scope
+    t: Translation, every: bool, node: ast.GeneratorExp, generators: list, scope: Scope
 ) -> Expression:
     if not generators:
         return t.test(node.elt, scope)
@@ -164,7 +146,7 @@ def _quantifiers(
     return tla.quantified("\\E", bound, domain, tla.conj([*tests, body]))
 
 
-def bind(t: "Functions", items: Any, scope: Scope) -> tuple[str, Scope, Expression]:
+def bind(t: Translation, items: Any, scope: Scope) -> tuple[str, Scope, Expression]:
     """A bound name for the items, the scope in which the loop's variables have their values, and
     the set that the name is drawn from: the items themselves where their indices do not matter."""
     if items.whole is not None:
@@ -181,7 +163,7 @@ def bind(t: "Functions", items: Any, scope: Scope) -> tuple[str, Scope, Expressi
     return bound, inner, items.domain
 
 
-def bind_index(t: "Functions", items: Any, scope: Scope) -> tuple[str, Scope]:
+def bind_index(t: Translation, items: Any, scope: Scope) -> tuple[str, Scope]:
     """The same with a name for the index of each item, where there may be equal ones."""
     bound = t.fresh(items.wanted.strip(), scope)
     inner = scope.binding(bound)
@@ -191,7 +173,7 @@ def bind_index(t: "Functions", items: Any, scope: Scope) -> tuple[str, Scope]:
 
 
 def _gathered(
-    t: "Functions", name: str, node: ast.GeneratorExp, whole: ast.Call, scope: Scope
+    t: Translation, name: str, node: ast.GeneratorExp, whole: ast.Call, scope: Scope
 ) -> Value:
     """sum, min or max of a generator."""
     if name != "sum":
@@ -204,7 +186,7 @@ def _gathered(
     return Value(_sum(t, node, list(node.generators), scope), INT)
 
 
-def _set_of(t: "Functions", node: ast.GeneratorExp, generators: list, scope: Scope) -> tuple:
+def _set_of(t: Translation, node: ast.GeneratorExp, generators: list, scope: Scope) -> tuple:
     first, *rest = generators
     items = through(t, first.target, first.iter, scope)
     bound, inner, domain = bind(t, items, scope)
@@ -217,7 +199,7 @@ def _set_of(t: "Functions", node: ast.GeneratorExp, generators: list, scope: Sco
     return tla.mapped(t.convert(value, INT, node.elt), bound, domain), INT
 
 
-def _sum(t: "Functions", node: ast.GeneratorExp, generators: list, scope: Scope) -> Expression:
+def _sum(t: Translation, node: ast.GeneratorExp, generators: list, scope: Scope) -> Expression:
     first, *rest = generators
     items = through(t, first.target, first.iter, scope)
     bound, inner = bind_index(t, items, scope)
@@ -233,7 +215,7 @@ def _sum(t: "Functions", node: ast.GeneratorExp, generators: list, scope: Scope)
 
 
 def total(
-    t: "Functions", bound: str, items: Any, test: Expression, value: Expression
+    t: Translation, bound: str, items: Any, test: Expression, value: Expression
 ) -> Expression:
     """The sum of a value over all items for which the test holds."""
     if items.copies is not None:

@@ -62,7 +62,6 @@ class Functions:
         self.globals: dict[tuple[str, int], str] = {}
         self.standard: set[str] = set()
         self.added_twice: set[Bag] = set()
-        self.actions: dict[Callable, Any] = {}
         self.function: Callable = None
         self.effects = Effects()
         self.judged: set[Callable] = set()
@@ -95,14 +94,9 @@ class Functions:
     def convert(self, value: Value, kind: Any, node: ast.AST) -> Expression:
         """A value as one of another type; where there is none the error names the place."""
         try:
-            return self._noted(converted(value, kind))
+            return converted(value, kind)
         except NoTranslation as error:
             raise self.fail(node, f"this has no translation to TLA+, since {error}") from None
-
-    def _noted(self, expression: Expression) -> Expression:
-        if expression[0] == "call" and expression[1] in ("NodesOf", "MaskOf"):
-            self.use(expression[1])
-        return expression
 
     def condition(self, value: Value, node: ast.AST) -> Expression:
         """A value as a condition."""

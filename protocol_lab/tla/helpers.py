@@ -4,7 +4,7 @@ import ast
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protocol_lab.spec.layout import Named
 from protocol_lab.tla import expressions as tla
@@ -16,12 +16,10 @@ from protocol_lab.tla.values import (
     NODES,
     Scope,
     StateNamed,
+    Translation,
     Value,
     type_of,
 )
-
-if TYPE_CHECKING:
-    from protocol_lab.tla.functions import Functions
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Operator:
 
 
 def arguments_of(
-    t: "Functions", called: Callable, node: ast.Call, scope: Scope
+    t: Translation, called: Callable, node: ast.Call, scope: Scope
 ) -> dict[str, Value]:
     """The values of a helper's parameters, as it is called here."""
     signature = inspect.signature(called)
@@ -58,7 +56,7 @@ def arguments_of(
 
 
 def helper_value(
-    t: "Functions", called: Callable, given: dict[str, Value], node: ast.AST, scope: Scope
+    t: Translation, called: Callable, given: dict[str, Value], node: ast.AST, scope: Scope
 ) -> Value:
     """What a helper that changes nothing returns: a call of its operator, or its code."""
     plain = {each: t.read(value, scope) for each, value in given.items()}
@@ -86,7 +84,7 @@ def helper_value(
     return Value(found, operator.type)
 
 
-def operator_of(t: "Functions", called: Callable, given: dict[str, Value]) -> Operator:
+def operator_of(t: Translation, called: Callable, given: dict[str, Value]) -> Operator:
     """The operator that a helper becomes for parameters of these types."""
     kinds = tuple(
         (each, value.type if value.known is None else str(type(value.known)))

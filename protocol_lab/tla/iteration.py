@@ -4,7 +4,7 @@ indices of a sequence or an array."""
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protocol_lab.language import node_sets
 from protocol_lab.spec.layout import Array, Bag, Per, Seq
@@ -12,10 +12,7 @@ from protocol_lab.spec.parameters import Sequences
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import Expression
 from protocol_lab.tla.lookup import global_value
-from protocol_lab.tla.values import INT, NODES, OwnList, Scope, Value, type_of
-
-if TYPE_CHECKING:
-    from protocol_lab.tla.functions import Functions
+from protocol_lab.tla.values import INT, NODES, OwnList, Scope, Translation, Value, type_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,7 @@ class Through:
     whole: tuple[Expression, Any] | None = None
 
 
-def through(t: "Functions", target: ast.expr, items: ast.expr, scope: Scope) -> Through:
+def through(t: Translation, target: ast.expr, items: ast.expr, scope: Scope) -> Through:
     """What `for target in items` goes through."""
     outside = t.outside
     match items:
@@ -86,14 +83,14 @@ def through(t: "Functions", target: ast.expr, items: ast.expr, scope: Scope) -> 
     raise t.fail(items, "what this goes through has no translation to TLA+")
 
 
-def listed_bag(t: "Functions", target: ast.expr, items: ast.expr, scope: Scope) -> Through:
+def listed_bag(t: Translation, target: ast.expr, items: ast.expr, scope: Scope) -> Through:
     """A bag with equal items as a sequence in some order."""
     found = t.evaluated(items, scope)
     listed = Value(tla.call(t.use("ListedBag"), found.expression), Seq(found.type.item, 1))
     return _indexed(t, target, listed, listed.expression, items)
 
 
-def _plain(t: "Functions", target: ast.expr, domain: Expression, order: str, kind: Any) -> Through:
+def _plain(t: Translation, target: ast.expr, domain: Expression, order: str, kind: Any) -> Through:
     each = _name(t, target)
 
     def values(bound: str, scope: Scope) -> dict[str, Value]:
@@ -102,7 +99,7 @@ def _plain(t: "Functions", target: ast.expr, domain: Expression, order: str, kin
     return Through(domain, order, values, each)
 
 
-def _range(t: "Functions", target: ast.expr, given: list[ast.expr], scope: Scope) -> Through:
+def _range(t: Translation, target: ast.expr, given: list[ast.expr], scope: Scope) -> Through:
     if len(given) == 3:
         raise t.fail(given[2], "a range with a step has no translation to TLA+: write a while loop")
     low = t.number(given[0], scope) if len(given) == 2 else tla.number(0)
@@ -112,7 +109,7 @@ def _range(t: "Functions", target: ast.expr, given: list[ast.expr], scope: Scope
 
 
 def _indexed(
-    t: "Functions", target: ast.expr, of: Value, now: Expression, node: ast.expr
+    t: Translation, target: ast.expr, of: Value, now: Expression, node: ast.expr
 ) -> Through:
     kind, each = of.type, _name(t, target)
     item = INT if isinstance(kind, Sequences) else type_of(kind.item)
@@ -132,7 +129,7 @@ def _indexed(
     return Through(domain, "numbers", values, "k", whole=(tla.call("Items", now), item))
 
 
-def _enumerated(t: "Functions", target: ast.expr, of: ast.expr, scope: Scope) -> Through:
+def _enumerated(t: Translation, target: ast.expr, of: ast.expr, scope: Scope) -> Through:
     position, each = target.elts
     inner = through(t, each, of, scope)
     shift = 1 if isinstance(t.expression(of, scope).type, Seq) else 0
@@ -144,7 +141,7 @@ def _enumerated(t: "Functions", target: ast.expr, of: ast.expr, scope: Scope) ->
     return Through(inner.domain, inner.order, values, "k")
 
 
-def _zipped(t: "Functions", target: ast.expr, of: list[ast.expr], scope: Scope) -> Through:
+def _zipped(t: Translation, target: ast.expr, of: list[ast.expr], scope: Scope) -> Through:
     parts = [through(t, each, items, scope) for each, items in zip(target.elts, of, strict=True)]
     first = parts[0]
     if any(part.domain != first.domain for part in parts):
@@ -156,7 +153,7 @@ def _zipped(t: "Functions", target: ast.expr, of: list[ast.expr], scope: Scope) 
     return Through(first.domain, first.order, values, "k")
 
 
-def _name(t: "Functions", target: ast.expr) -> str:
+def _name(t: Translation, target: ast.expr) -> str:
     if not isinstance(target, ast.Name):
         raise t.fail(target, "this variable of a loop has no translation to TLA+")
     return target.id

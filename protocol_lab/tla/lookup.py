@@ -3,7 +3,7 @@
 import ast
 import inspect
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protocol_lab.spec.layout import Array, Bag, Named, Per, Seq, Struct
 from protocol_lab.spec.parameters import Sequences
@@ -17,16 +17,14 @@ from protocol_lab.tla.values import (
     OwnList,
     Scope,
     StateNamed,
+    Translation,
     Value,
     common_type,
     type_of,
 )
 
-if TYPE_CHECKING:
-    from protocol_lab.tla.functions import Functions
 
-
-def name_value(t: "Functions", node: ast.Name, name: str, scope: Scope) -> Value:
+def name_value(t: Translation, node: ast.Name, name: str, scope: Scope) -> Value:
     """The value of a variable, or of a name from outside."""
     if name in scope.names:
         return scope.names[name]
@@ -36,7 +34,7 @@ def name_value(t: "Functions", node: ast.Name, name: str, scope: Scope) -> Value
     return global_value(t, node, name, outside[name])
 
 
-def global_value(t: "Functions", node: ast.AST, name: str, value: Any) -> Value:
+def global_value(t: Translation, node: ast.AST, name: str, value: Any) -> Value:
     """The value of a name that a module has."""
     if isinstance(value, bool):
         return Value(tla.boolean(value), BOOL)
@@ -49,7 +47,7 @@ def global_value(t: "Functions", node: ast.AST, name: str, value: Any) -> Value:
     return Value(None, "object", known=value)
 
 
-def global_name(t: "Functions", name: str, value: int) -> str:
+def global_name(t: Translation, name: str, value: int) -> str:
     """The definition of a number that a module names."""
     if (name, value) not in t.globals:
         made = tla.unused(name, t.taken)
@@ -59,7 +57,7 @@ def global_name(t: "Functions", name: str, value: int) -> str:
 
 
 def attribute_value(
-    t: "Functions", node: ast.Attribute, of: Value, name: str, scope: Scope
+    t: Translation, node: ast.Attribute, of: Value, name: str, scope: Scope
 ) -> Value:
     """The value of `of.name`: a constant, a field of the state or of a record, or a length."""
     if of.known == CONSTANTS:
@@ -85,7 +83,7 @@ def attribute_value(
     raise t.fail(node, "what this is can't be told, so it has no translation to TLA+")
 
 
-def constant(t: "Functions", name: str) -> Value:
+def constant(t: Translation, name: str) -> Value:
     """A constant of the spec."""
     limits = t.limits[name]
     kind: Any = INT
@@ -96,7 +94,7 @@ def constant(t: "Functions", name: str) -> Value:
     return Value(tla.name(t.types.constants[name]), kind)
 
 
-def item_value(t: "Functions", node: ast.Subscript, of: Value, at: ast.expr, scope: Scope) -> Value:
+def item_value(t: Translation, node: ast.Subscript, of: Value, at: ast.expr, scope: Scope) -> Value:
     """The value of `of[at]`."""
     if isinstance(at, ast.Slice):
         raise t.fail(node, "a slice has no translation to TLA+: write a loop")
@@ -125,7 +123,7 @@ def item_value(t: "Functions", node: ast.Subscript, of: Value, at: ast.expr, sco
     return Value(tla.index(of.expression, step), item)
 
 
-def index_of(t: "Functions", kind: Any, at: Expression, node: ast.AST) -> Expression:
+def index_of(t: Translation, kind: Any, at: Expression, node: ast.AST) -> Expression:
     """An index of Python's as TLA+ counts: sequences begin at 1 there."""
     if isinstance(kind, Seq):
         return tla.op("+", at, tla.number(1))
@@ -134,7 +132,7 @@ def index_of(t: "Functions", kind: Any, at: Expression, node: ast.AST) -> Expres
     raise t.fail(node, "what this is an item of can't be told")
 
 
-def length(t: "Functions", value: Value, node: ast.AST) -> Value:
+def length(t: Translation, value: Value, node: ast.AST) -> Value:
     """len(...)."""
     now = value.expression
     match value.type:

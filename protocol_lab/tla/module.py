@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.errors import LabError
+from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.reading import reading
 from protocol_lab.spec.constants import limits_of, show
 from protocol_lab.spec.layout import Bag, Named, Node, Seq
 from protocol_lab.spec.parameters import Member, Range, Sequences, Subset, names_used
-from protocol_lab.spec.spec import Action, Model
+from protocol_lab.spec.spec import Action, Model, Spec
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import FALSE, TRUE, Expression
 from protocol_lab.tla.functions import Functions
+from protocol_lab.tla.helper_effects import is_helper
 from protocol_lab.tla.helpers import helper_value
 from protocol_lab.tla.paths import Ends
 from protocol_lab.tla.text import WIDTH, behind
@@ -43,7 +45,7 @@ RESERVED = frozenset(
     THEOREM TRUE UNCHANGED UNION VARIABLE VARIABLES WITH Init Next Spec vars Int Nat Seq Len Head
     Tail Append SubSeq SelectSeq Cardinality IsFiniteSet EmptyBag BagToSet SetToBag BagIn
     BagCardinality CopiesIn IsABag BagUnion SubBag BagOfAll Real Infinity Min Max Sum SumOver Items
-    Smallest Listed ListedBag NodesOf MaskOf FirstOf""".split()  # noqa: SIM905
+    Smallest Listed ListedBag""".split()  # noqa: SIM905
 )
 
 STANDARD = {
@@ -77,12 +79,6 @@ STANDARD = {
         ],
         (),
     ),
-    "MaskOf": (["MaskOf(S) == Sum([k \\in S |-> 2^k])"], ("Sum",)),
-    "NodesOf": (["NodesOf(mask) == {k \\in 0..30 : (mask \\div 2^k) % 2 = 1}"], ()),
-    "FirstOf": (
-        ["FirstOf(S) == CHOOSE x \\in S : \\A y \\in S : MaskOf(x) <= MaskOf(y)"],
-        ("MaskOf",),
-    ),
 }
 """Definitions that a module gets if it needs them, with what they need themselves."""
 
@@ -100,8 +96,19 @@ class Written:
     definitions: dict[str, str]
 
 
+_MOST_STATEMENTS = 500
+"""A function's statement is one to four lines of TLA+."""
+
+
 def written(model: Model) -> Written:
-    """The module of a model. Raises LabError for what has no translation, with its place."""
+    """The module of a model. Raises LabError for what has no translation, with its place, and for a
+    spec whose module would be longer than about 800 lines."""
+    if _statements(model.spec) > _MOST_STATEMENTS:
+        original = model.spec.original
+        raise NoTranslation(
+            f"{model.spec.name} would be more than 800 lines of TLA+, which the kit does not write"
+            + (f": read the original, {original}." if original else ".")
+        )
     multisets: set[Bag] = set()
     while True:
         try:
@@ -115,6 +122,15 @@ def written(model: Model) -> Written:
         if made.functions.added_twice <= multisets:
             return Written(made.name, text, made.configuration(), made.by_names_in_python())
         multisets = multisets | made.functions.added_twice
+
+
+def _statements(spec: Spec) -> int:
+    """How many statements the functions of a spec have, with all that they call."""
+    declared = [*spec.inits, *spec.actions, *spec.invariants, *spec.step_invariants]
+    declared += [*spec.sometimes_properties, *spec.constraints]
+    functions = [each for each in reachable([one.function for one in declared]) if is_helper(each)]
+    nodes = (node for each in functions for node in ast.walk(reading(each).as_written))
+    return sum(isinstance(node, ast.stmt) for node in nodes)
 
 
 class _Module:
@@ -156,9 +172,6 @@ class _Module:
         fields = {each: type_of(kind) for each, kind in self.spec.state.field_types.items()}
         types = Types(kinds, multisets, self.constants)
         self.functions = Functions(types, self.spec.constants, self.variables, fields, taken)
-        self.functions.actions = {
-            each.function: self._enabled_of(each) for each in self.spec.actions
-        }
         self.functions.judged = {*self.parts, *self.inits}
         self.types = types
 
@@ -380,27 +393,6 @@ class _Module:
         for bound, domain in reversed(inits):
             body = ("quant", "\\E", bound, self._domain(domain, given, scope), body)
         return body
-
-    def _enabled_of(self, action: Action) -> Callable:
-        def made(fixed: dict[str, Value], scope: Scope, node: Any) -> Expression:
-            t = self.functions
-            given, _, _ = self._given(action.function, {}, scope)
-            names = []
-            for each, domain in action.domains.items():
-                if each in fixed:
-                    given[each] = fixed[each]
-                else:
-                    bound = t.fresh(each, scope)
-                    scope = scope.binding(bound)
-                    names.append((bound, domain))
-                    given[each] = Value(tla.name(bound), self._kind(domain, given, scope))
-            arguments = [given[each].expression for each in action.domains]
-            body = tla.call(self.parts[action.function], *arguments)
-            for bound, domain in reversed(names):
-                body = ("quant", "\\E", bound, self._domain(domain, given, scope), body)
-            return body
-
-        return made
 
     def _property(self, declared: Any) -> Expression:
         scope = self._scope()

@@ -1,7 +1,6 @@
 """Conditions, comparisons and arithmetic, and the same signs between sets of nodes."""
 
 import ast
-from typing import TYPE_CHECKING
 
 from protocol_lab.spec.layout import Array, Bag, Named, Per, Seq
 from protocol_lab.spec.parameters import Sequences
@@ -16,16 +15,14 @@ from protocol_lab.tla.values import (
     NODES,
     OwnList,
     Scope,
+    Translation,
     Value,
     common_type,
     type_of,
 )
 
-if TYPE_CHECKING:
-    from protocol_lab.tla.functions import Functions
 
-
-def if_expression(t: "Functions", node: ast.IfExp, scope: Scope) -> Value:
+def if_expression(t: Translation, node: ast.IfExp, scope: Scope) -> Value:
     """One value or another."""
     test = t.test(node.test, scope)
     if test in (TRUE, FALSE):
@@ -35,24 +32,16 @@ def if_expression(t: "Functions", node: ast.IfExp, scope: Scope) -> Value:
     return Value(tla.if_(test, *(t.convert(each, kind, node) for each in values)), kind)
 
 
-def and_or(t: "Functions", node: ast.BoolOp, both: bool, parts: list, scope: Scope) -> Value:
+def and_or(t: Translation, node: ast.BoolOp, both: bool, parts: list, scope: Scope) -> Value:
     """`and` or `or` of several parts; as in Python it is one of them."""
     values = [t.evaluated(each, scope) for each in parts]
     if all(each.type == BOOL for each in values[:-1]) and values[-1].type in (BOOL, INT):
         tests = [t.condition(each, node) for each in values]
         return Value(tla.conj(tests) if both else tla.disj(tests), BOOL)
-    kind = common_type([each.type for each in values])
-    if kind == NODES or any(each.type == BOOL for each in values):
-        tests = [t.condition(each, node) for each in values]
-        return Value(tla.conj(tests) if both else tla.disj(tests), BOOL)
-    found = t.convert(values[-1], kind, node)
-    for each in reversed(values[:-1]):
-        test, value = t.condition(each, node), t.convert(each, kind, node)
-        found = tla.if_(test, found, value) if both else tla.if_(test, value, found)
-    return Value(found, kind)
+    raise t.fail(node, "`and` and `or` of what is no condition have no translation to TLA+")
 
 
-def comparison(t: "Functions", node: ast.Compare, scope: Scope) -> Expression:
+def comparison(t: Translation, node: ast.Compare, scope: Scope) -> Expression:
     """A comparison, also a chain such as a < b < c."""
     sides = [t.expression(each, scope) for each in (node.left, *node.comparators)]
     found = []
@@ -67,7 +56,7 @@ def comparison(t: "Functions", node: ast.Compare, scope: Scope) -> Expression:
 
 
 def _compared(
-    t: "Functions", node: ast.AST, sign: ast.cmpop, left: Value, right: Value
+    t: Translation, node: ast.AST, sign: ast.cmpop, left: Value, right: Value
 ) -> Expression:
     signs = {
         ast.Eq: "=",
@@ -103,7 +92,7 @@ def _compared(
     return tla.op(shown, *sides)
 
 
-def _masked(t: "Functions", value: Value) -> Value:
+def _masked(t: Translation, value: Value) -> Value:
     """2 ** (n + 1) - 2 is the set 1..n."""
     match value.expression:
         case ("op", "-", ("op", "^", ("num", 2), power), ("num", 2)) if value.type == INT:
@@ -112,7 +101,7 @@ def _masked(t: "Functions", value: Value) -> Value:
 
 
 def membership(
-    t: "Functions", node: ast.AST, left: Value, right: Value, scope: Scope
+    t: Translation, node: ast.AST, left: Value, right: Value, scope: Scope
 ) -> Expression:
     """Is the item one of the others?"""
     item, of = t.read(left, scope), t.read(right, scope)
@@ -136,7 +125,7 @@ def membership(
     raise t.fail(node, "what is asked with `in` is no set that TLA+ could have")
 
 
-def operation(t: "Functions", node: ast.BinOp, scope: Scope) -> Value:
+def operation(t: Translation, node: ast.BinOp, scope: Scope) -> Value:
     """Arithmetic, an operation on sets of nodes, or a list that repeats one item."""
     match node:
         case ast.BinOp(ast.List([each]), ast.Mult(), count):
@@ -158,18 +147,10 @@ def operation(t: "Functions", node: ast.BinOp, scope: Scope) -> Value:
     signs[ast.Pow] = "^"
     if type(node.op) in signs:
         return Value(tla.op(signs[type(node.op)], a, b), INT)
-    match node.op:
-        case ast.LShift():
-            power = tla.op("^", tla.number(2), b)
-            return Value(power if a == tla.number(1) else tla.op("*", a, power), INT)
-        case ast.RShift():
-            return Value(tla.op("\\div", a, tla.op("^", tla.number(2), b)), INT)
-        case ast.BitAnd() if b == tla.number(1):
-            return Value(tla.op("%", a, tla.number(2)), INT)
     raise t.fail(node, "bits of a number have no translation to TLA+, but sets of nodes do")
 
 
-def _set_operation(t: "Functions", node: ast.BinOp, left: Value, right: Value) -> Value:
+def _set_operation(t: Translation, node: ast.BinOp, left: Value, right: Value) -> Value:
     if isinstance(node.op, ast.BitAnd):
         if left.type == right.type == ALL_BUT:
             return Value(tla.op("\\cup", left.expression, right.expression), ALL_BUT)

@@ -2,20 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import FALSE, TRUE, Expression
 from protocol_lab.tla.values import (
     Scope,
+    Translation,
     Value,
     common_type,
     converted,
     is_whole,
 )
-
-if TYPE_CHECKING:
-    from protocol_lab.tla.functions import Functions
 
 
 @dataclass
@@ -29,7 +27,7 @@ class Ends:
 
 
 def joined(
-    t: "Functions", run: Callable[[Ends], Expression], scope: Scope, ends: Ends
+    t: Translation, run: Callable[[Ends], Expression], scope: Scope, ends: Ends
 ) -> Expression:
     """Run code whose paths may meet at its end, and go on from there once."""
     reached: list[Scope] = []
@@ -77,7 +75,7 @@ def joined(
 
 
 def met(
-    t: "Functions", tree: Expression, reached: list[Scope], scope: Scope
+    t: Translation, tree: Expression, reached: list[Scope], scope: Scope
 ) -> tuple[Scope, list[tuple[str, Expression]]] | None:
     """The scope in which several paths meet; None if a variable is not the same kind of thing
     on all of them."""

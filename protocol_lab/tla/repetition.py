@@ -2,7 +2,7 @@
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protocol_lab.language.reading import names_assigned
 from protocol_lab.tla import expressions as tla
@@ -15,14 +15,12 @@ from protocol_lab.tla.values import (
     NODES,
     TEXT,
     Scope,
+    Translation,
     Value,
     common_type,
     converted,
     is_whole,
 )
-
-if TYPE_CHECKING:
-    from protocol_lab.tla.functions import Functions
 
 
 class _Passes:
@@ -32,7 +30,7 @@ class _Passes:
     beginning of a pass to what they are at its end.
     """
 
-    def __init__(self, t: "Functions", code: list[ast.stmt], scope: Scope):
+    def __init__(self, t: Translation, code: list[ast.stmt], scope: Scope):
         self.t, self.code, self.start = t, code, scope
         self.symbols: dict[str, str] = {}
         self.kinds: dict[str, Any] = {}
@@ -127,7 +125,7 @@ class _Passes:
         return scope.named(each, Value(value, self.kinds[each]))
 
 
-def for_loop(t: "Functions", node: ast.For, scope: Scope, ends: Ends) -> Expression:
+def for_loop(t: Translation, node: ast.For, scope: Scope, ends: Ends) -> Expression:
     """What a for loop, and the code after it, amount to."""
     if node.orelse:
         raise t.fail(node, "an else of a loop has no translation to TLA+")
@@ -157,7 +155,7 @@ def for_loop(t: "Functions", node: ast.For, scope: Scope, ends: Ends) -> Express
 
 
 def _bound(
-    t: "Functions", passes: _Passes, values: dict[str, Expression], scope: Scope, ends: Ends
+    t: Translation, passes: _Passes, values: dict[str, Expression], scope: Scope, ends: Ends
 ) -> Expression:
     """Go on after a loop with these values, each under a name."""
     defined = []
@@ -180,7 +178,7 @@ def _bound(
 
 
 def _first_return(
-    t: "Functions",
+    t: Translation,
     node: ast.For,
     items: Through,
     bound: str,
@@ -249,7 +247,7 @@ def _without_others(tree: Expression) -> Expression:
 
 
 def _by_item(
-    t: "Functions", items: Through, passes: _Passes, scope: Scope, node: ast.For
+    t: Translation, items: Through, passes: _Passes, scope: Scope, node: ast.For
 ) -> Expression | None:
     """\\E item \\in Items(sequence), where the index does not matter."""
     bound, inner, domain = bind(t, items, scope)
@@ -265,7 +263,7 @@ def _by_item(
 
 
 def _at_once(
-    t: "Functions", items: Through, bound: str, passes: _Passes, scope: Scope
+    t: Translation, items: Through, bound: str, passes: _Passes, scope: Scope
 ) -> dict[str, Expression] | None:
     """What each variable and cell is after all passes; None if that takes a recursion."""
     symbols = set(passes.symbols.values())
@@ -307,7 +305,7 @@ def _mapped(value: Expression, change: Any) -> Expression:
 
 
 def _accumulated(
-    t: "Functions", items: Through, bound: str, symbol: str, value: Expression, before: Expression
+    t: Translation, items: Through, bound: str, symbol: str, value: Expression, before: Expression
 ) -> Expression | None:
     """A count, a sum, a union, or the last of something."""
     own = tla.name(symbol)
@@ -320,23 +318,12 @@ def _accumulated(
                 return more
             case ("op", "-", left, ("num", n)) if left == own:
                 return tla.number(-n)
-            case ("op", "-", left, more) if left == own and symbol not in tla.names_in(more):
-                return ("prefix", "-", more)
-            case ("op", "+" | "-", left, right) if outcome[1] == "+" or symbol not in (
-                tla.names_in(right)
-            ):
-                inner = added(left)
-                if inner is not None and symbol not in tla.names_in(right):
-                    return tla.op(outcome[1], inner, right)
         return tla.number(0) if outcome == own else None
 
     def joined(outcome: Expression) -> Expression | None:
         match outcome:
             case ("op", "\\cup", left, more) if left == own and symbol not in tla.names_in(more):
                 return more
-            case ("op", "\\cup", left, more) if symbol not in tla.names_in(more):
-                inner = joined(left)
-                return None if inner is None else tla.op("\\cup", inner, more)
         return tla.EMPTY if outcome == own else None
 
     outcomes = _outcomes(value)
@@ -379,7 +366,7 @@ def _accumulated(
 
 
 def _pointwise(
-    t: "Functions",
+    t: Translation,
     items: Through,
     bound: str,
     symbol: str,
@@ -450,7 +437,7 @@ def _read_as(expression: Expression, old: Expression, new: Expression) -> Expres
 # --- Recursion -------------------------------------------------------------------------------
 
 
-def while_loop(t: "Functions", node: ast.While, scope: Scope, ends: Ends) -> Expression:
+def while_loop(t: Translation, node: ast.While, scope: Scope, ends: Ends) -> Expression:
     """What a while loop, and the code after it, amount to."""
     if node.orelse:
         raise t.fail(node, "an else of a loop has no translation to TLA+")
@@ -463,7 +450,7 @@ def while_loop(t: "Functions", node: ast.While, scope: Scope, ends: Ends) -> Exp
 
 
 def _recursion(
-    t: "Functions",
+    t: Translation,
     node: ast.stmt,
     items: Through | None,
     bound: str,
@@ -515,7 +502,7 @@ def _recursion(
         if items.order == "numbers":
             pick = tla.call(t.use("Min"), tla.name(todo))
         elif items.order == "sets":
-            pick = tla.call(t.use("FirstOf"), tla.name(todo))
+            raise t.fail(node, "a loop through subsets that stops has no translation to TLA+")
         else:
             pick = ("choose", bound, tla.name(todo), TRUE)
         body = tla.leaves_replaced(passes.tree, next_pass)

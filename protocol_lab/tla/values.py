@@ -29,6 +29,10 @@ INT, BOOL, TEXT, NODES, ALL_BUT = "number", "truth value", "text", "set of nodes
 """Types of values besides those that a state declares. ALL_BUT: what ~nodes is."""
 
 
+Translation = Any
+"""The translation under way, `functions.Functions`: the modules that it imports get it as `t`."""
+
+
 @dataclass(frozen=True)
 class Value:
     """An expression with its type. place: the cell and the path from which it was read, if it is a
@@ -193,12 +197,6 @@ def converted(value: Value, kind: Any) -> Expression:
         case "number", "set of nodes":
             if found == tla.number(0):
                 return tla.EMPTY
-            if found[0] == "num" and found[1] > 0:
-                bits = [k for k in range(found[1].bit_length()) if found[1] >> k & 1]
-                return ("set", tuple(map(tla.number, bits)))
-            return tla.call("NodesOf", found)
-        case "set of nodes", "number":
-            return tla.call("MaskOf", found)
         case "number", Named(names):
             if found[0] == "num" and found[1] < len(names):
                 return tla.string(names[found[1]])

@@ -6,7 +6,6 @@ TLC is at hand if $TLA2TOOLS is the path of tla2tools.jar (or a class path).
 import os
 import re
 import subprocess
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ import pytest
 from protocol_lab.catalog import load
 from protocol_lab.cli import main
 from protocol_lab.explore import explore
-from protocol_lab.notebook import in_tla
 from protocol_lab.system.programs import find_java
 from protocol_lab.tla.module import written
 from protocol_lab.tla.values import NoTranslation
@@ -148,20 +146,8 @@ def test_tlc_counts_the_same(spec: str, constants: dict, distinct: int, depth: i
     assert (result.distinct, result.depth) == (distinct, depth)
 
 
-def test_a_notebook_shows_python_and_tla_side_by_side():
-    spec = load(ROOT / "examples" / "two_phase_commit.py")
-    prepare = next(each.function for each in spec.actions if each.name == "rm_prepare")
-    shown = unescape(in_tla(spec.bind(), prepare).data)
-    assert "def rm_prepare(s: State, c: Constants, rm: RM):" in shown
-    assert '\n    /\\ rm_state[rm] = "working"' in shown.partition("<b>TLA+</b>")[2]
-    assert in_tla(spec.bind(), *[each.function for each in spec.actions]).data.count("==") > 5
-
-
-def test_what_has_no_tla_is_shown_with_the_reason(tmp_path):
-    file = tmp_path / "lossy.py"
-    file.write_text(LOSSY.format("s.count[node] = 3 ^ node"), encoding="utf-8")
-    spec = load(str(file))
-    [act] = [each.function for each in spec.actions]
-    with pytest.raises(NoTranslation) as refused:
+@pytest.mark.parametrize("name", ["kraft.kip_853", "bookkeeper.protocol", "kafka.kip_966"])
+def test_a_long_spec_names_its_original(name: str):
+    spec = load(name)
+    with pytest.raises(NoTranslation, match=rf"800 lines of TLA\+.* {spec.original}\."):
         written(spec.bind())
-    assert str(refused.value) in unescape(in_tla(spec.bind(), act).data)
