@@ -28,6 +28,7 @@ from real_systems.kafka.logs.reading.tool_output import (
     dumped_in,
     quorum_in,
 )
+from real_systems.kafka.logs.reading.topic_segments import logs_in
 from real_systems.kafka.logs.reading.unread import Doubt, Unread
 from real_systems.kafka.picture import brokers_text
 
@@ -206,9 +207,13 @@ class _RecordIndex:
         return [record for _, record in merge(*chosen, key=lambda each: each[0])]
 
 
-def read_cluster(sources: Sources, run: Run = here) -> Cluster:
-    """Read all files of a cluster. Raises OSError."""
-    files = [*sources.of(Kind.METADATA), *sources.of(Kind.LOG)]
+def read_cluster(sources: Sources, topic: str | None = None, run: Run = here) -> Cluster:
+    """Read all files of a cluster. Raises OSError.
+
+    topic: of replicas' logs on disk only its are read; None: those of all but Kafka's own.
+    """
+    metadata = [*sources.of(Kind.METADATA), *sources.of(Kind.METADATA_SEGMENT)]
+    files = [*metadata, *sources.of(Kind.LOG)]
     readings = read_files(files, run)
     remarks, undated = dated(readings)
     doubts = attributed(sources, readings)
@@ -218,7 +223,7 @@ def read_cluster(sources: Sources, run: Run = here) -> Cluster:
     for source, reading in readings:
         said += reading.said
         unread += reading.unread
-        if source.kind is Kind.METADATA:
+        if source.kind is not Kind.LOG:
             dumps.setdefault(source, []).extend(reading.records)
     said.sort(key=lambda each: each.entry.time)
     snapshot, records = merged(dumps.values(), remarks)
@@ -228,7 +233,7 @@ def read_cluster(sources: Sources, run: Run = here) -> Cluster:
     cluster.releases = {each.fields["release"] for each in cluster.said_of("release")}
     for source in sources.of(Kind.PROPERTIES):
         _read_properties(cluster, source.path, source.node)
-    _read_tools(cluster, sources)
+    _read_tools(cluster, sources, topic)
     _replay(cluster)
     if not cluster.partitions:
         cluster.partitions = _told(said)
@@ -237,7 +242,7 @@ def read_cluster(sources: Sources, run: Run = here) -> Cluster:
     return cluster
 
 
-def _read_tools(cluster: Cluster, sources: Sources) -> None:
+def _read_tools(cluster: Cluster, sources: Sources, topic: str | None) -> None:
     cluster.quorum = [quorum_in(each) for each in sources.of(Kind.QUORUM)]
     for source in sources.of(Kind.TOPICS):
         for described, min_isr in described_in(source):
@@ -246,7 +251,9 @@ def _read_tools(cluster: Cluster, sources: Sources) -> None:
             for topic, value in min_isr.items():
                 cluster.min_isr.setdefault(f"topic {topic}", []).append((0, value))
     logs = [checkpoint_in(each) for each in sources.of(Kind.EPOCHS)]
-    for log in [*logs, *map(dumped_in, sources.of(Kind.TOPIC))]:
+    logs += map(dumped_in, sources.of(Kind.TOPIC))
+    logs += logs_in(sources.of(Kind.TOPIC_SEGMENT), topic, cluster.unread)
+    for log in logs:
         if log:
             cluster.on_disk.setdefault(log.partition, []).append(log)
 

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from protocol_lab.checker.result import Verdict
@@ -29,7 +28,6 @@ from real_systems.kafka.logs.notes import clock_differences, tool_notes
 from real_systems.kafka.logs.reading.archives import unpacked
 from real_systems.kafka.logs.reading.entries import by_day, time_in
 from real_systems.kafka.logs.reading.readings import Run, here
-from real_systems.kafka.logs.reading.segments import decode
 from real_systems.kafka.logs.reading.sources import find_sources
 from real_systems.kafka.logs.report_page import (
     drawn_moments,
@@ -212,9 +210,7 @@ def read(
     try:
         with unpacked([Path(each) for each in folders]) as found:
             sources = find_sources(found)
-            with TemporaryDirectory(prefix="cluster-logs-") as dumps:
-                decode(sources, topic, Path(dumps))
-                cluster = read_cluster(sources, run)
+            cluster = read_cluster(sources, topic, run)
     except OSError as error:
         raise LabError(f"{error.filename} can't be read ({error.strerror}).") from None
     if not (cluster.partitions or cluster.said or cluster.records):

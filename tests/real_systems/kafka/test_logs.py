@@ -252,41 +252,6 @@ def test_logs_that_part_are_found_in_checkpoints_too(tmp_path):
     assert not read([tmp_path]).findings
 
 
-def test_segments_are_decoded_by_a_kafka_or_said(tmp_path, monkeypatch):
-    """A tool that prints what it is asked for stands for Kafka's own."""
-    folder = tmp_path / "node100" / "__cluster_metadata-0"
-    folder.mkdir(parents=True)
-    (folder / f"{0:020}.log").write_bytes(b"\0" * 99)
-    shutil.unpack_archive(archive(AFTER_A_SNAPSHOT), tmp_path, filter="data")
-    dump = tmp_path / AFTER_A_SNAPSHOT / "node100" / "dump-metadata.txt"
-    text = dump.read_text(encoding="utf-8")
-    dump.unlink()
-    monkeypatch.setenv("KAFKA_HOME", "")
-    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path / "cache"))
-    note = next(each for each in read([tmp_path]).notes if "KAFKA_HOME" in each)
-    assert "__cluster_metadata-0 and the like have a log as it is on disk (1 files): set" in note
-    libs = tmp_path / "kafka" / "libs"
-    libs.mkdir(parents=True)
-    (libs / "kafka-clients-3.9.1.jar").write_bytes(b"")
-    monkeypatch.setenv("KAFKA_HOME", str(libs.parent))
-    printed = tmp_path / "printed"
-    printed.write_text(text, encoding="utf-8")
-    asked = []
-
-    def tool(_, *words, **__):
-        asked.append(words)
-        return ["cat", str(printed)]
-
-    monkeypatch.setattr("real_systems.kafka.logs.reading.segments.java_command", tool)
-    assert read([folder]).time_line("t-0").startswith("18:30:13.790  leader 1")
-    assert asked[0][:2] == ("kafka.tools.DumpLogSegments", "--cluster-metadata-decoder")
-    monkeypatch.setattr(
-        "real_systems.kafka.logs.reading.segments.java_command", lambda *_, **__: ["false"]
-    )
-    note = next(each for each in read([tmp_path]).notes if "decoded" in each)
-    assert "can't be decoded: kafka-dump-log ends with 1." in note
-
-
 @pytest.mark.spark
 def test_spark_gives_the_same_answers(unpacked):
     asked = {"topic": "__consumer_offsets", "check": True}

@@ -2,6 +2,7 @@
 
 import re
 import struct
+import zlib
 from pathlib import Path
 from unittest.mock import create_autospec
 
@@ -14,6 +15,7 @@ from real_systems.kafka.acts import Stage
 from real_systems.kafka.cluster import Cluster
 from real_systems.kafka.kraft import KRaftCluster, Quorum
 from real_systems.kafka.picture import describe_quorum, is_quorum_turn
+from real_systems.kafka.record_batches import crc32c
 from real_systems.kafka.releases import has_elr, has_kraft, number_of
 from real_systems.kafka.stories import kraft_stage, zookeeper_stage
 from real_systems.kafka.zookeeper import ZooKeeperCluster
@@ -39,15 +41,17 @@ def batch(base: int, epoch: int, values: list[bytes], attributes: int = 0) -> by
             b"\0" + varint(0) + varint(delta) + varint(-1) + varint(len(value)) + value + varint(0)
         )
         records += varint(len(body)) + body
-    head = struct.pack(">iBIh", epoch, 2, 0, attributes)
-    head += struct.pack(">iqqqhii", len(values) - 1, 0, 0, -1, -1, -1, len(values))
-    return struct.pack(">qi", base, len(head + records)) + head + records
+    checked = struct.pack(">hiqqqhi", attributes, len(values) - 1, 0, 0, -1, -1, -1)
+    checked += struct.pack(">i", len(values)) + records
+    body = struct.pack(">iBI", epoch, 2, crc32c(checked)) + checked
+    return struct.pack(">qi", base, len(body)) + body
 
 
 def old_message(offset: int, value: bytes, magic: int = 1) -> bytes:
     """A message of magic 0 or 1, as brokers before 0.11 write it."""
-    body = struct.pack(">IBB", 0, magic, 0) + (struct.pack(">q", 0) if magic else b"")
-    body += struct.pack(">i", -1) + struct.pack(">i", len(value)) + value
+    checked = struct.pack(">BB", magic, 0) + (struct.pack(">q", 0) if magic else b"")
+    checked += struct.pack(">i", -1) + struct.pack(">i", len(value)) + value
+    body = struct.pack(">I", zlib.crc32(checked)) + checked
     return struct.pack(">qi", offset, len(body)) + body
 
 

@@ -19,6 +19,7 @@ from real_systems.kafka.logs.reading.lines.file_lines import (
 )
 from real_systems.kafka.logs.reading.lines.layouts import Columns, Layout, Line, continues, parsed
 from real_systems.kafka.logs.reading.metadata_log import UNKNOWN, MetadataRecord, records_in
+from real_systems.kafka.logs.reading.segments import metadata_in
 from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
 from real_systems.kafka.logs.reading.unread import Doubt, Unread, together
 
@@ -68,7 +69,11 @@ def read_files(sources: Iterable[Source], run: Run = here) -> list[tuple[Source,
     pieces = [
         Piece(source, begin, end)
         for source in sources
-        for begin, end in pieces_of(source.path, source.framing)
+        for begin, end in (
+            [(0, None)]
+            if source.kind is Kind.METADATA_SEGMENT
+            else pieces_of(source.path, source.framing)
+        )
     ]
     found, lines, snapshot = [], 0, None
     for piece, reading in zip(pieces, run(read_piece, pieces), strict=True):
@@ -86,7 +91,9 @@ def read_piece(piece: Piece) -> Reading:
     """What a piece of a log or of a decoded metadata log says. Raises OSError."""
     reading, source = Reading(), piece.source
     where = (source.path, piece.begin, piece.end, reading.unread)
-    if source.kind is Kind.METADATA:
+    if source.kind is Kind.METADATA_SEGMENT:
+        reading.records = list(metadata_in(source.path, reading.unread))
+    elif source.kind is Kind.METADATA:
         lines = _counted(lines_of(*where), reading)
         snapshot = UNKNOWN if piece.begin else None
         reading.records = list(records_in(lines, source.path, reading.unread, snapshot))

@@ -18,6 +18,7 @@ from real_systems.kafka.logs.reading.broker_lines import WORDS
 from real_systems.kafka.logs.reading.lines.documents import framing_of
 from real_systems.kafka.logs.reading.lines.file_lines import lines_of
 from real_systems.kafka.logs.reading.lines.layouts import Layout, learned
+from real_systems.kafka.logs.reading.segments import is_metadata_log
 from real_systems.kafka.logs.reading.unread import Unread
 
 _SNIFFED, _SNIFFED_BYTES = 200, 1 << 20
@@ -58,7 +59,8 @@ class Kind(Enum):
     TOPIC = "a topic's log, decoded"
     LOG = "a log of a broker or controller"
     PROPERTIES = "a server's properties"
-    SEGMENT = "a segment or a snapshot of a log, as it is on disk"
+    METADATA_SEGMENT = "a segment or a snapshot of the metadata log, as it is on disk"
+    TOPIC_SEGMENT = "a segment of a topic's log, as it is on disk"
     TOPICS = "what kafka-topics --describe prints"
     QUORUM = "what kafka-metadata-quorum describe prints"
     EPOCHS = "a replica's leader-epoch-checkpoint"
@@ -163,7 +165,8 @@ def _source(path: Path, name: Path) -> Source | Unread | None:
     if not stat.S_ISREG(known.st_mode):  # a pipe would never end
         return Unread(name, _NOTHING)
     if _SEGMENT.fullmatch(path.name):
-        return Source(path, Kind.SEGMENT, name=name)
+        kind = Kind.METADATA_SEGMENT if is_metadata_log(path) else Kind.TOPIC_SEGMENT
+        return Source(path, kind, name=name)
     if path.name == "leader-epoch-checkpoint" or path.name.startswith("leader-epoch-checkpoint-"):
         return Source(path, Kind.EPOCHS, name=name)
     with path.open("rb") as file:
