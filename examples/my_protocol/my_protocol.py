@@ -13,20 +13,7 @@ from typing import Annotated, NamedTuple
 
 from my_protocol_drawing import describe
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bag,
-    Bool,
-    Int8,
-    Limits,
-    Member,
-    Spec,
-    Struct,
-    add,
-    flag,
-    take,
-)
+from protocol_lab import *
 from protocol_lab.drawing import drawing_of
 
 
