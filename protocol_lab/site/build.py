@@ -209,6 +209,7 @@ def _texts() -> list[str]:
     names = [
         "docs/glossary.md",
         "docs/writing_specs.md",
+        "docs/runbook_offline_partition.md",
         "notebooks/workshop.md",
         *(f"{package}_spec/in_real_{package}.md" for package in packages),
     ]

@@ -1,13 +1,15 @@
 """Real Kafka as local processes: releases, clusters, clients, stories and their recordings.
 
-releases        which jars a release needs, and what it does differently
-record_batches  the batches of a log as they are on disk, and the records in them
-log_files       the records of a log that a story has written; cuts off what was not flushed
-cluster         nodes as local processes: what KRaft and ZooKeeper clusters share
-kraft           a cluster under KRaft; its decisions are read from the metadata log
-zookeeper       a cluster of 0.10.2 to 2.x under ZooKeeper
-acts            what a story can do to a cluster, and what it can wait for
-logs            what a cluster's own logs say happened
-picture         one moment of a recorded run, drawn as the lessons draw theirs
-stories         the stories, in the lessons' words, with what came of them by release
+releases         which jars a release needs, and what it does differently
+record_batches   the batches of a log as they are on disk, and the records in them
+log_files        the records of a log that a story has written; cuts off what was not flushed
+cluster          nodes as local processes: what KRaft and ZooKeeper clusters share
+kraft            a cluster under KRaft; its decisions are read from the metadata log
+zookeeper        a cluster of 0.10.2 to 2.x under ZooKeeper
+tools            an operator's commands, and what they print
+acts             what a story can do to a cluster, and what it can wait for
+logs             what a cluster's own logs say happened
+picture          one moment of a recorded run, drawn as the lessons draw theirs
+offline_runbook  the story behind docs/runbook_offline_partition.md
+stories          the stories, in the lessons' words, with what came of them by release
 """

@@ -12,6 +12,7 @@ from typing import Any
 from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState
 from real_systems.kafka.kraft import Quorum
 from real_systems.kafka.releases import number_of
+from real_systems.kafka.tools import Tools
 from real_systems.kafka.zookeeper import names_a_leader
 from real_systems.runner.java_gateway import cause_of
 from real_systems.runner.recordings import Recorder
@@ -86,6 +87,7 @@ class Stage:
         self._told: PartitionState | Any = None  # until the controller has decided
         self._away: set[int] = set()
         self._quorum: Quorum | None = None
+        self._tools: Tools | None = None
         self.settings = recorder.recording.settings
         self.last_answer = ""
         cluster.bring_up()
@@ -251,6 +253,14 @@ class Stage:
         """An operator asks for an unclean election."""
         self.cluster.elect("UNCLEAN", through)
         self.tell("an operator asks for an unclean election", step=step)
+
+    def run(self, line: str) -> str:
+        """An operator runs a command of the release (see `tools`); its output."""
+        if self._tools is None:
+            self._tools = Tools(self.cluster)
+        answer = self._tools.run(line)
+        self.tell(f"$ {line}", answer)
+        return answer
 
     # --- Clients ---------------------------------------------------------------------------------
 

@@ -83,10 +83,10 @@ class Cluster(ABC):
         say: Callable[[str], None],
     ):
         self.processes, self.release, self.brokers = processes, release, tuple(brokers)
-        self.settings = settings
+        self.settings, self.say = settings, say
         self.jars = jars_of(release, say)
         self.ports: dict[int, int] = {}
-        self.clients = JavaGateway(processes, self.jars, options=self._logging("clients"))
+        self.clients = JavaGateway(processes, self.jars, options=self.logging("clients"))
 
     @property
     def folder(self) -> Path:
@@ -134,7 +134,7 @@ class Cluster(ABC):
             "kafka.Kafka",
             self._configuration(node),
             heap=_NODE_HEAP,
-            options=self._logging(f"node{node}"),
+            options=self.logging(f"node{node}"),
         )
         self.processes.start(str(node), command, logs / "stdout.txt")
 
@@ -181,7 +181,7 @@ class Cluster(ABC):
     def _configuration(self, node: int) -> Path:
         return self.folder / f"{node}.properties"
 
-    def _logging(self, name: str) -> list[str]:
+    def logging(self, name: str) -> list[str]:
         """The options that send what a process says to its folder."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)

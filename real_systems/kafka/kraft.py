@@ -151,7 +151,7 @@ class KRaftCluster(Cluster):
             words += [*self._format_options, *self._voters(node)]
             names[node] = f"format{node}"
             command = java_command(
-                self.jars, "kafka.tools.StorageTool", *words, options=self._logging(names[node])
+                self.jars, "kafka.tools.StorageTool", *words, options=self.logging(names[node])
             )
             self.processes.start(names[node], command, self.logs(node) / "format.txt")
         for node, name in names.items():
@@ -368,7 +368,7 @@ class KRaftCluster(Cluster):
             self.jars,
             "org.apache.kafka.tools.FeatureCommand",
             *words,
-            options=self._logging("features"),
+            options=self.logging("features"),
         )
         self.processes.start("features", command, log)
         wait_until(

@@ -6,6 +6,7 @@ from typing import Any
 
 from real_systems.kafka.acts import QuorumStage, Stage
 from real_systems.kafka.kraft import KRaftCluster, Quorum
+from real_systems.kafka.offline_runbook import offline_runbook
 from real_systems.kafka.picture import describe, describe_quorum, is_quorum_turn, is_turn
 from real_systems.kafka.zookeeper import ZooKeeperCluster
 from real_systems.runner.stories import Case, Run, Story
@@ -630,6 +631,23 @@ STORIES = [
         settings={"elr": ("off", "on"), "way_out": ("elect", "wait")},
         lesson="kafka/03_the_talk",
         scenario="talk_17_31_first_alive_loses_data",
+    ),
+    Story(
+        "offline_runbook",
+        offline_runbook,
+        kraft_stage(),
+        describe,
+        is_turn,
+        (
+            Case("3.6.2", {"first": "follower"}),
+            Case("3.9.1", {"first": "leader"}, lost=("b",)),
+            Case("3.9.1", {"first": "follower"}),
+            Case("4.0.0", {"first": "follower"}),
+            Case("4.3.1", {"first": "follower"}),
+            Case("4.3.1", {"first": "leader", "elr": "on"}),
+        ),
+        settings={"elr": ("off", "on"), "first": ("follower", "leader")},
+        lesson="kafka/06_the_last_replica",
     ),
     Story(
         "the_talk",

@@ -94,7 +94,7 @@ class ZooKeeperCluster(Cluster):
         name, logs = "zookeeper", self.logs(ZOOKEEPER)
         main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
         command = java_command(
-            self.jars, main, self._configuration(ZOOKEEPER), options=self._logging(logs.name)
+            self.jars, main, self._configuration(ZOOKEEPER), options=self.logging(logs.name)
         )
         self.processes.start(name, command, logs / "stdout.txt")
         i0itec = self.clients.jvm.org.I0Itec.zkclient
