@@ -18,6 +18,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from tests import ROOT
+from tests.compact_pictures import EMBEDDED, compact, with_compact_pictures
 from tests.graphviz_drawing import contents, is_graphviz_drawing
 
 FOLDER = ROOT / "notebooks"
@@ -32,7 +33,6 @@ _CHANGING = [
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "<address>"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{32}\b"), "<id>"),
 ]
-_EMBEDDED = re.compile(r"src='data:image/svg\+xml,([^']+)'")
 
 
 def notebooks() -> list[Path]:
@@ -74,7 +74,7 @@ def execute(path: Path, timeout: float = 600, **environment: str) -> NotebookNod
 
 
 def storable(fresh: NotebookNode) -> NotebookNode:
-    """A run notebook without what means nothing in a file.
+    """A run notebook without what means nothing in a file, and with compact pictures.
 
     The code that asks a question is folded, since the card asks it; the code that settles it, since
     its sentences would give the answer away.
@@ -91,6 +91,9 @@ def storable(fresh: NotebookNode) -> NotebookNode:
         if ".settle(" in cell.source or only_asks(cell):
             cell.metadata["jupyter"] = {"source_hidden": True}
         cell.outputs = [each for each in cell.outputs if not _is_passing(each)]
+        for each in cell.outputs:
+            if "text/html" in each.get("data", {}):
+                each.data["text/html"] = with_compact_pictures(each.data["text/html"])
     return notebook
 
 
@@ -123,7 +126,7 @@ def shows_state_graph(notebook: NotebookNode) -> bool:
         unquote(found[1])
         for cell in code_cells(notebook)
         for output in cell.outputs
-        for found in _EMBEDDED.finditer(output.get("data", {}).get("text/html", ""))
+        for found in EMBEDDED.finditer(output.get("data", {}).get("text/html", ""))
     )
     return any(map(is_graphviz_drawing, pictures))
 
@@ -186,7 +189,7 @@ def _comparable(kind: str, value: object) -> str:
     text = value if isinstance(value, str) else "".join(map(str, value))
     if kind == "image/svg+xml":
         return _picture(text)
-    return _EMBEDDED.sub(lambda found: f"\n{_picture(unquote(found[1]))}\n", text)
+    return EMBEDDED.sub(lambda found: f"\n{_picture(compact(unquote(found[1])))}\n", text)
 
 
 def _picture(svg: str) -> str:

@@ -1,7 +1,8 @@
-"""Run notebooks and keep their outputs: `python -m tests.update_notebooks [NAME ...]`.
+"""Run notebooks and keep their outputs: `python -m tests.update_notebooks [--compact] [NAME ...]`.
 
 A NAME is a part of a notebook's name, as in `kafka/03`; without one all are run. A notebook in
-which a cell fails is left as it was.
+which a cell fails is left as it was. --compact runs nothing: it makes the pictures compact that are
+kept already.
 """
 
 import sys
@@ -9,11 +10,13 @@ import time
 
 import nbformat
 
-from tests.notebook_outputs import code_cells, execute, name_of, notebooks, storable
+from tests.notebook_outputs import code_cells, execute, name_of, notebooks, read, storable
 
 
 def main(parts: list[str]) -> int:
     """Run what was asked for; 1 if a cell failed or a name is unknown."""
+    run = read if "--compact" in parts else execute
+    parts = [part for part in parts if part != "--compact"]
     chosen = [path for path in notebooks() if any(part in name_of(path) for part in parts or [""])]
     if not chosen:
         known = ", ".join(map(name_of, notebooks()))
@@ -22,7 +25,7 @@ def main(parts: list[str]) -> int:
     failed = 0
     for path in chosen:
         began = time.perf_counter()
-        notebook = storable(execute(path))
+        notebook = storable(run(path))
         errors = [
             f"{name_of(path)}, cell [{cell.id}]: {output.ename}: {output.evalue}"
             for cell in code_cells(notebook)
