@@ -630,6 +630,8 @@ def _replay(options: argparse.Namespace) -> int:
 
     for path in filter(None, (options.draw, options.save)):
         _expect_writable(path)
+    if options.set and not options.spec:
+        raise LabError("--set needs --spec NAME: it is for a trace of another tool.")
     model = load(options.spec).bind(**_set(options)) if options.spec else None
     found = read_file(options.file, model, Effort(tell=_tell_progress))
     scenario = found if isinstance(found, Scenario) else None

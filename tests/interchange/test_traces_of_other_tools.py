@@ -296,6 +296,9 @@ def test_the_command_line_takes_the_constants_that_tlc_had(capsys):
     constants = CONSTANTS["compaction_duplicate"].items()
     sets = [word for name, value in constants for word in ("--set", f"{name}={value}")]
     assert main([*words, *sets]) == 0
+    capsys.readouterr()
+    assert main(["replay", file, *sets]) == 3
+    assert capsys.readouterr().err.startswith("--set needs --spec NAME")
 
 
 def test_a_trace_of_another_spec_than_was_named_is_refused(tmp_path, capsys):
