@@ -298,7 +298,7 @@ def test_half_a_line_of_a_dump_is_said(unpacked):
     dump = unpacked / "node100" / "dump-metadata.txt"
     dump.write_text(dump.read_text(encoding="utf-8").rstrip()[:-9], encoding="utf-8")
     notes = read([unpacked]).notes
-    assert ["is not a whole record" in each for each in notes] == [True]
+    assert ["no whole record" in each for each in notes] == [True]
 
 
 def test_bad_input_is_one_sentence(unpacked, tmp_path):

@@ -4,6 +4,7 @@ An archive is known by what is in it. Archives in archives are unpacked, too. Wh
 unpacked, or not to its end and its checksum, is named; an archive's links are not followed.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -161,7 +163,7 @@ class _Unpacker:
                 for member in tar:
                     if member.isreg():
                         self._expect(member.size)
-                        self._write(tar.extractfile(member), folder, member.name)
+                        self._write(tar.extractfile(member), folder, member.name, member.mtime)
                     elif not member.isdir() and not _stays_inside(member):
                         self._note(
                             _inside(folder, member.name), "leads out of its archive: it is not read"
@@ -177,7 +179,7 @@ class _Unpacker:
             for member in members:
                 try:
                     with archive.open(member) as file:
-                        self._write(file, folder, member.filename)
+                        self._write(file, folder, member.filename, _written(member))
                 except _DAMAGES as error:
                     if isinstance(error, RuntimeError) and member.flag_bits & 1:
                         why = "is encrypted"
@@ -197,14 +199,24 @@ class _Unpacker:
             raise ValueError(f"it has more than {_MOST_MEMBERS:,} files")
         self._used += size
 
-    def _write(self, source: BufferedIOBase, folder: Path, name: str) -> None:
-        """Write a member; if it breaks off, what is before that stays."""
+    def _write(self, source: BufferedIOBase, folder: Path, name: str, written: float) -> None:
+        """Write a member, which was last written then; if it breaks off, what is before stays."""
         path = _inside(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         while path.exists():  # an archive may have several files of a name
             path = path.with_name(f"{path.name}~")
         with path.open("wb") as file:
             shutil.copyfileobj(source, file, _CHUNK)
+        with suppress(OSError, OverflowError, ValueError):
+            os.utime(path, (written, written))
+
+
+def _written(member: zipfile.ZipInfo) -> float:
+    """When a member was last written, in seconds since 1970; 0 if that is no date."""
+    try:
+        return datetime(*member.date_time, tzinfo=UTC).timestamp()
+    except ValueError:
+        return 0
 
 
 def _inside(folder: Path, name: str) -> Path:

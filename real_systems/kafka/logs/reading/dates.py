@@ -1,14 +1,21 @@
 """Dates for the entries of logs that write a clock without a day, or a day without a year.
 
 A wrapper's time is taken first (`layouts`). Then comes the file's name, as in
-server.log.2026-11-25-02, and last the days of which the other files speak.
+server.log.2026-11-25-02, then the days of which the other files speak, and for a year the one in
+which the file was last written.
 """
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from real_systems.kafka.logs.reading.entries import Entry, day
-from real_systems.kafka.logs.reading.lines.times import DAY, NEEDS_DAY, day_named, in_year
+from real_systems.kafka.logs.reading.lines.times import (
+    DAY,
+    NEEDS_DAY,
+    NEEDS_YEAR,
+    day_named,
+    in_year,
+)
 from real_systems.kafka.logs.reading.unread import shown
 
 _HALF = DAY // 2
@@ -16,21 +23,24 @@ _MOST_DAYS = 400
 
 
 def completed(
-    files: Iterable[tuple[Path, Sequence[Entry]]], known: Sequence[int]
+    files: Iterable[tuple[Path, int, Sequence[Entry]]], known: Sequence[int]
 ) -> tuple[list[str], list[tuple[Path, Entry, int]]]:
     """Complete the times of these entries, file by file.
 
-    known: the first and the last time of which other files speak, if any do. Returns sentences on
+    files: each with its name, when it was last written, and its entries. known: the first and the
+    last time of which other files speak, if any do. Returns sentences on
     where dates are from, and for each file without any its first entry and how many there are.
     """
     remarks, without = [], []
-    for name, entries in files:
+    for name, written, entries in files:
         lacking = [each for each in entries if each.lacks]
         if not lacking:
             continue
         _roll_over(lacking)
         named = day_named(name.name)
         span = [named * DAY, (named + 1) * DAY - 1] if named is not None else list(known)
+        if not span and lacking[0].lacks == NEEDS_YEAR:
+            span = [written - 366 * DAY, written + DAY]
         shift = _shift(lacking, span) if span else None
         if shift is None:
             without.append((name, lacking[0], len(lacking)))
@@ -38,7 +48,7 @@ def completed(
         lacks = "a date" if lacking[0].lacks == NEEDS_DAY else "a year"
         for each in lacking:
             each.time, each.lacks = each.time + shift, ""
-        source = "its name" if named is not None else "other files"
+        source = "its name" if named is not None else "other files" if known else "its own date"
         remarks.append(
             f"{shown(name)} has times without {lacks}: by {source} they begin on"
             f" {day(lacking[0].time)}."

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from real_systems.kafka.logs.reading.unread import Unread
+from real_systems.kafka.logs.reading.unread import Unread, add
 
 _RECORD = re.compile(
     r"offset: (\d+)(?:.*?CreateTime: (\d+))?.*?(?:payload: |LeaderChange: )(\{.*)$"
@@ -83,7 +83,7 @@ def records_in(
         except (ValueError, RecursionError):
             said = None
         if found is None or not isinstance(said, dict):
-            unread.append(Unread(path, "is not a whole record", 1, number, line))
+            add(unread, path, "no whole record", number, line)
             continue
         time = int(found[2]) if found[2] else None
         if "LeaderChange: {" in line:
@@ -91,7 +91,7 @@ def records_in(
         elif _is_whole(said):
             yield MetadataRecord(int(found[1]), time, said["type"], said["data"], snapshot)
         else:
-            unread.append(Unread(path, "is not a whole record", 1, number, line))
+            add(unread, path, "no whole record", number, line)
 
 
 _NEEDED = {

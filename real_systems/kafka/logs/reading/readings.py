@@ -21,7 +21,7 @@ from real_systems.kafka.logs.reading.lines.layouts import Columns, Layout, Line,
 from real_systems.kafka.logs.reading.metadata_log import UNKNOWN, MetadataRecord, records_in
 from real_systems.kafka.logs.reading.segments import metadata_in
 from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
-from real_systems.kafka.logs.reading.unread import Doubt, Unread, together
+from real_systems.kafka.logs.reading.unread import Doubt, Unread, add, together
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """run(function, items): what the function gives for each of the items, in their order."""
@@ -137,8 +137,8 @@ def _entries(
         text, lines = before + block, reading.lines - before.count(b"\n")
         for number, found, words in _heads(text, len(before), source.layout):
             if found.stamp is None:
-                why = "has a line without a time"
-                reading.unread.append(Unread(path, why, 1, lines + number, found.text))
+                why = "without a time"
+                add(reading.unread, path, why, lines + number, found.text)
                 continue
             own = own_id(found)
             reading.names.note(found.columns, own)
@@ -203,11 +203,15 @@ def dated(found: Sequence[tuple[Source, Reading]]) -> tuple[list[str], list[Unre
         times += [each.time for each in reading.records if each.time is not None]
     known = [min(times), max(times)] if times else []
     remarks, without = completed(
-        [(source.name, list(each.values())) for source, each in entries.items()], known
+        [
+            (source.name, round(source.path.stat().st_mtime * 1000), list(each.values()))
+            for source, each in entries.items()
+        ],
+        known,
     )
     for _, reading in found if without else ():
         reading.said = [each for each in reading.said if not each.entry.lacks]
-    why = "has no date, which neither its name nor other files tell"
+    why = "without a date, which neither the file's name nor other files tell"
     return remarks, [
         Unread(name, why, count, entry.number, entry.text) for name, entry, count in without
     ]

@@ -213,6 +213,10 @@ def _kind(text: str, ranks: Counter[int]) -> Kind | None:
         return Kind.TOPICS
     if _QUORUM.search(text):
         return Kind.QUORUM
-    if ranks[2] or any(each.decode() in text for each in WORDS):
+    if (
+        ranks[2]
+        or 4 * ranks[1] >= ranks.total() > 0
+        or any(each.decode() in text for each in WORDS)
+    ):
         return Kind.LOG
     return Kind.PROPERTIES if _PROPERTIES.search(text) else None

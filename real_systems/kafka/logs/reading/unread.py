@@ -17,7 +17,7 @@ _QUOTED = 100
 class Unread:
     """Lines of a file that were not understood; or all of a file or an archive.
 
-    path: the file. why: the sentence's verb and the reason, as in "is encrypted". lines: how many;
+    path: the file. why: what follows its name in a sentence, as in "is encrypted". lines: how many;
     0 for the file as a whole. number, first: the first such line and what it says, if there is one.
     """
 
@@ -32,8 +32,8 @@ class Unread:
         if not self.lines:
             quoted = f", which begins with {quote(self.first)}," if self.first else ""
             return f"{name}{quoted} {self.why}."
-        several = f" and {self.lines - 1:,} more lines" if self.lines > 1 else ""
-        return f"{name}:{self.number}{several} {self.why}: {quote(self.first)}"
+        which = f"{name}:{self.number}{_more(self.lines)}"
+        return f"Not understood: {which} {self.why}: {quote(self.first)}"
 
 
 @dataclass(slots=True)
@@ -51,12 +51,25 @@ class Doubt:
     first: str
 
     def __str__(self) -> str:
-        several = f" and {self.lines - 1:,} more lines" if self.lines > 1 else ""
-        which = f"may be of brokers {' or '.join(map(str, self.nodes))}" if self.nodes else ""
+        whose = " or ".join(map(str, self.nodes))
         return (
-            f"{shown(self.path)}:{self.number}{several}"
-            f" {which or 'name no broker'}: {quote(self.first)}"
+            f"Not attributed: {shown(self.path)}:{self.number}{_more(self.lines)},"
+            f" {f'which may be of broker {whose}' if whose else 'whose broker nothing tells'}:"
+            f" {quote(self.first)}"
         )
+
+
+def _more(lines: int) -> str:
+    """How many lines there are besides the first."""
+    return "" if lines < 2 else f" and {lines - 1:,} more line{'s' * (lines > 2)}"
+
+
+def add(unread: list[Unread], path: Path, why: str, number: int, first: str) -> None:
+    """Add a line that was not understood; with the one before it if the reason is the same."""
+    if unread and unread[-1].lines and (unread[-1].path, unread[-1].why) == (path, why):
+        unread[-1].lines += 1
+    else:
+        unread.append(Unread(path, why, 1, number, first[: 2 * _QUOTED]))
 
 
 def together(unread: Iterable[Unread]) -> list[Unread]:

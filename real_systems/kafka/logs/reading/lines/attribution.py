@@ -132,7 +132,7 @@ class Attribution:
             beside = self.of_file(path) if not file.ids and not file.has_many else ()
             return tuple(sorted({*numbers, *beside}))
         if file.ids or file.has_many:
-            return tuple(sorted(file.ids))
+            return ()
         return self.of_file(path)
 
 

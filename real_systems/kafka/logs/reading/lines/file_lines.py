@@ -8,6 +8,7 @@ bounded, whatever a file holds.
 import bz2
 import codecs
 import gzip
+import json
 import lzma
 import re
 import zlib
@@ -38,6 +39,7 @@ _UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 _COLOURS = re.compile(rb"(?:\x1b|\\u001[bB]|#033)\[[0-9;:?]{0,40}[A-Za-z]")
 
+_AS_BYTES = re.compile(rb'(?<="MESSAGE":)\s?\[([\d, ]{0,1048576})\]')
 _ESCAPES = (b"\x1b", b"\\u001", b"#033")
 
 
@@ -74,7 +76,7 @@ def blocks_of(
         last = data.rfind(b"\n") + 1
         if last:
             rest += data[:last]
-            block = _uncoloured(bytes(rest))
+            block = _cleaned(bytes(rest))
             if unread is not None:
                 unread += _too_long(path, block, lines)
             lines += block.count(b"\n")
@@ -83,14 +85,23 @@ def blocks_of(
         if len(rest) <= LONGEST:
             rest += data[last:]
     if rest:
-        block = _uncoloured(bytes(rest)) + b"\n"
+        block = _cleaned(bytes(rest)) + b"\n"
         if unread is not None:
             unread += _too_long(path, block, lines)
         yield block
 
 
-def _uncoloured(block: bytes) -> bytes:
-    return _COLOURS.sub(b"", block) if any(each in block for each in _ESCAPES) else block
+def _cleaned(block: bytes) -> bytes:
+    """A block without colours, and with journalctl's messages in bytes as text."""
+    if any(each in block for each in _ESCAPES):
+        block = _COLOURS.sub(b"", block)
+    return _AS_BYTES.sub(_as_text, block) if b'"MESSAGE"' in block else block
+
+
+def _as_text(found: re.Match[bytes]) -> bytes:
+    numbers = [int(each) for each in found[1].split(b",") if each.strip()]
+    text = bytes(each for each in numbers if each < 256).decode("utf-8", "replace")
+    return json.dumps(_COLOURS.sub(b"", text.encode()).decode()).encode()
 
 
 def _too_long(path: Path, block: bytes, before: int) -> Iterator[Unread]:
@@ -101,7 +112,7 @@ def _too_long(path: Path, block: bytes, before: int) -> Iterator[Unread]:
         number += 1
         if end - place > LONGEST and block[place:end].strip(b"\0"):
             first = _text(block[place : place + 200])
-            why = f"has more than {LONGEST:,} bytes: the rest was not read"
+            why = f"of more than {LONGEST:,} bytes, the rest of which was not read"
             yield Unread(path, why, 1, number, first)
         place = end + 1
 

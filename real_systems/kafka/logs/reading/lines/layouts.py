@@ -72,11 +72,13 @@ Columns = tuple[tuple[str, str], ...]
 class Layout:
     """What is learned from a file's first lines. order: of day and month, see `times.ORDERS`.
 
-    rank: the least `Line.rank` of a line that begins an entry; others continue one.
+    rank: the least `Line.rank` of a line that begins an entry; others continue one. is_plain: are
+    these lines as Kafka's own layout has them, which is read faster?
     """
 
     order: str = ""
     rank: int = 1
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ class Line:
 
     stamp: its time; None if it has none. rank: 2 if a level stands beside that, 1 if not, 0 without
     a time. text: the innermost text from the time on, or all of it. columns: names that the
-    wrappers have added, each with where it stands. told: where in `text` the message begins.
+    wrappers have added, each with where it stands: the name of a field, or p and its place before
+    the time, or a and its place between time and level. told: where in `text` the message begins.
     """
 
     stamp: Stamp | None
@@ -98,12 +101,18 @@ class Line:
 def learned(lines: Sequence[str]) -> tuple[Layout, Counter[int]]:
     """The layout of a file that begins with these lines, and how many of them have which rank."""
     order = order_of(lines)
-    ranks = Counter(parsed(each, (), Layout(order)).rank for each in lines)
-    return Layout(order, 2 if 3 * ranks[2] >= ranks[1] and ranks[2] else 1), ranks
+    taken = [parsed(each, (), Layout(order)) for each in lines]
+    ranks = Counter(each.rank for each in taken)
+    is_plain = all(
+        _plain(line) == each for line, each in zip(lines, taken, strict=True) if each.rank == 2
+    )
+    return Layout(order, 2 if 3 * ranks[2] >= ranks[1] and ranks[2] else 1, is_plain), ranks
 
 
 def parsed(line: str, words: Collection[str], layout: Layout) -> Line:
     """A line taken apart. words: of which its message has one, if that is known."""
+    if layout.is_plain and (plain := _plain(line)):
+        return plain
     found = record_in(line)
     if found is not None:
         before, record = found
@@ -115,12 +124,24 @@ def parsed(line: str, words: Collection[str], layout: Layout) -> Line:
     return _of_text(line, layout, _WINDOW)
 
 
+_PLAIN = re.compile(
+    r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b"
+)
+
+
+def _plain(line: str) -> Line | None:
+    """A line in Kafka's own layout."""
+    found = _PLAIN.match(line)
+    stamp = next(stamps_in(line, 1, found.end(1)), None) if found else None
+    return Line(stamp, 2, line[1:], (), found.end() - 1) if stamp else None
+
+
 # --- Text -----------------------------------------------------------------------------------------
 
 
 def _of_text(line: str, layout: Layout, reach: int) -> Line:
     """A line of text, whose time begins within `reach` characters, or ends it."""
-    level = _LEVEL.search(line, 0, _WINDOW)
+    level = _innermost_level(line, layout)
     outer: Stamp | None = None
     if level:
         stamps = list(stamps_in(line, 0, level.start(), layout.order))
@@ -130,25 +151,38 @@ def _of_text(line: str, layout: Layout, reach: int) -> Line:
     else:
         stamps = _chain(line, list(stamps_in(line, 0, min(reach, 300), layout.order)))
     stamp = stamps[-1] if stamps else None
-    if stamp is None and len(line) > 8:
-        last = list(stamps_in(line, max(0, len(line) - 60), len(line), layout.order))
-        at_end = last and len(line) - last[-1].end <= 2 and last[-1].begin > _SHORT
-        stamp = last[-1] if at_end else None
-        if stamp:
-            return Line(stamp, 1 + bool(level), line, (), level.end() if level else 0)
+    if stamp is None and level:
+        last = list(stamps_in(line, max(level.end(), len(line) - 60), len(line), layout.order))
+        if last and len(line) - last[-1].end <= 2 and ":" in line[last[-1].begin :]:
+            return Line(last[-1], 2, line, (), level.end())
     if stamp is None or stamp.begin > reach:
         return Line(None, 0, line, _columns(line[:_WINDOW], [], "p"))
     for each in stamps[:-1]:
         outer = _completed(each, outer)
-    columns = _columns(line[: stamp.begin], stamps, "p")
+    until = stamp.begin if level or layout.rank < 2 else _WINDOW
+    columns = _columns(line[:until], stamps, "p")
     told = max(stamp.end, level.end() if level else 0)
-    if not columns and level and level.start() > stamp.end:
-        columns = _columns(line[stamp.end : level.start()], [], "a")
+    if level and level.start() > stamp.end:
+        columns += _columns(line[stamp.end : level.start()], [], "a")
     begin = stamp.begin
     return Line(_completed(stamp, outer), 1 + bool(level), line[begin:], columns, told - begin)
 
 
-_SHORT = 20
+def _innermost_level(line: str, layout: Layout) -> re.Match[str] | None:
+    """The level of a line; of a line in a line the one of that."""
+    level = _LEVEL.search(line, 0, _WINDOW)
+    while level:
+        inner = _LEVEL.search(line, level.end(), level.end() + 160)
+        stamp = inner and next(stamps_in(line, level.end(), inner.start(), layout.order), None)
+        if (
+            not stamp
+            or inner.start() - stamp.end > 60
+            or _BRACKET.search(line, level.end(), stamp.begin)
+            or line[level.end() : stamp.begin].rstrip()[-1:].isalnum()  # prose leads to it
+        ):
+            break
+        level = inner
+    return level
 
 
 def _chain(line: str, stamps: list[Stamp]) -> list[Stamp]:
@@ -182,11 +216,11 @@ def _columns(text: str, stamps: list[Stamp], place: str) -> Columns:
 
 def continues(line: Line, head: Line) -> bool:
     """May this line, which begins no entry, belong to that one? Not if their prefixes differ."""
-    count = len(head.columns)
-    if line.columns[:count] == head.columns:
-        return True
-    names = [value for _, value in head.columns if not value.isdecimal()]
-    return names == [value for _, value in line.columns if not value.isdecimal()][: len(names)]
+    one, other = (
+        [value for column, value in each.columns if column[0] != "a" and not value.isdecimal()]
+        for each in (head, line)
+    )
+    return one == other[: len(one)]
 
 
 def _completed(stamp: Stamp, outer: Stamp | None) -> Stamp:

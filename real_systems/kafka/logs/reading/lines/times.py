@@ -34,12 +34,12 @@ _FORMS = {
     "day": rf"\d\d?[-/ ]{_MONTH}[-/ ]\d{{4}}[:, T]{{1,2}}{_CLOCK}{_ZONE}",
     "month": rf"{_MONTH} {{1,2}}\d\d?, ?\d{{4}},?(?: @| at)? {_CLOCK}{_ZONE}",
     "syslog": rf"{_MONTH} {{1,2}}\d\d? {_CLOCK}{_ZONE}(?: (?:19|20)\d\d(?![\d:]))?",
-    "numbers": rf"\d\d?[-/.]\d\d?[-/.](?:\d{{4}}|\d\d)(?:[T_]|,? {{1,2}}){_CLOCK}{_ZONE}",
-    "epoch": r"1\d{18}(?!\d)|1\d{15}(?!\d)|1\d{12}(?!\d)|1\d{9}(?:\.\d{1,9})?(?!\d)",
-    "clock": rf"{_CLOCK}(?:Z\b)?",
+    "numbers": rf"(?<![.:+-])\d\d?[-/.]\d\d?[-/.](?:\d\d){{1,2}}(?:[T_]|,? {{1,2}}){_CLOCK}{_ZONE}",
+    "epoch": r"(?<![.:+-])(?:1\d{18}(?!\d)|1\d{15}(?!\d)|1\d{12}(?!\d)|1\d{9}(?:\.\d{1,9})?(?!\d))",
+    "clock": rf"(?<![.:+-]){_CLOCK}(?:Z\b)?",
 }
 _ANY = re.compile(
-    r"(?<![\d.:+-])(?:"
+    r"(?<!\d)(?:"
     + "|".join(rf"(?P<{name}>{form})" for name, form in _FORMS.items()).replace(r"\1", r"(?:[-/.])")
     + ")"
 )
