@@ -48,6 +48,8 @@ FORMATS: dict[str, Format] = TEXT_FORMATS | {
 def content_for(path: str | Path, of: Walk | Result) -> str | bytes:
     """What to write into this file about a walk so far, or a result's trace. Raises LabError."""
     fitting = [each for each in FORMATS.values() if Path(path).name.endswith(each.ending)]
+    if not fitting and Path(path).suffix.lower() in (".html", ".htm"):
+        raise LabError(f"{shortened(path)}: a walk is not written as a page; write it as .svg.")
     write = max(fitting, key=lambda each: len(each.ending)).write if fitting else scenario_text
     if isinstance(of, Result) and write is not scenario_text:
         of = Walk.along(of)

@@ -9,6 +9,7 @@ people it is printed whole (`told_fields`). `find_step` reads both for a given s
 """
 
 import ast
+import keyword
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, islice, pairwise
@@ -130,7 +131,7 @@ def _argument_text(
     if isinstance(domain, Subset):
         return _as_text(node_sets.as_set(value))
     if isinstance(domain, Named):
-        return domain.names[value]
+        return _as_word(domain.names[value])
     if isinstance(domain, Sequences):
         return _as_text(list(value))
     if not isinstance(value, StructView):
@@ -205,6 +206,12 @@ def _as_text(value: Any) -> str:
     if isinstance(value, set | frozenset):
         return "{" + ", ".join(str(each) for each in sorted(value)) + "}"
     return repr(value)
+
+
+def _as_word(name: str) -> str:
+    """A name as `parse` reads it back: in quotes unless it is a plain word."""
+    is_word = name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+    return name if is_word else repr(name)
 
 
 def find_step(model: Model, row: bytes, text: str) -> Attempt:

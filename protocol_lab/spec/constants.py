@@ -27,6 +27,7 @@ their defaults. The one called "default" names none: it says how large the state
 defaults is.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -68,7 +69,17 @@ def storage(low: int, high: int, meaning: str, classes: tuple[int, ...] = ()) ->
 
 
 def choice(*names: str, meaning: str) -> Limits:
-    """Limits of a constant that is one of several names; actions see 0, 1, 2, ..."""
+    """Limits of a constant that is one of several names; actions see 0, 1, 2, ...
+
+    A name is typed after `--set NAME=` and stands in the first line of scenarios. Raises LabError
+    for one that can't.
+    """
+    for each in names:
+        if not re.fullmatch(r"[^\s=#\"']+", each) or each != each.lower():
+            raise LabError(
+                f"choice(): the name {quoted(each)} can't be typed as NAME=VALUE: write it in small"
+                " letters, without spaces, quotes, = and #."
+            )
     return Limits(0, len(names) - 1, meaning, choices=names)
 
 

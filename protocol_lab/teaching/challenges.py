@@ -40,7 +40,7 @@ from protocol_lab.spec.constants import show
 from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.spec.state_view import view
 from protocol_lab.teaching.record import note
-from protocol_lab.traces.scenarios import Scenario
+from protocol_lab.traces.scenarios import Scenario, split_comment
 from protocol_lab.traces.walk import Moment, Walk
 
 FULL_MARKS = 10
@@ -96,8 +96,7 @@ class Challenge:
 
     def begin(self) -> Walk:
         """A new walk after the given steps. Raises LabError if one of them can't be taken."""
-        lines = [line.partition("#") for line in self.given.splitlines()]
-        steps = [(step.strip(), caption.strip()) for step, _, caption in lines if step.strip()]
+        steps = [each for each in map(split_comment, self.given.splitlines()) if each[0]]
         starts = [step for step, _ in steps[:1] if chooses_start(self.model, step)]
         walk = Walk.begin(self.model, starts[0] if starts else None)
         for step, caption in steps[len(starts) :]:

@@ -49,6 +49,9 @@ from protocol_lab.visible_text import visible
 _MOST_BYTES = 4_000_000
 """A larger file is not a scenario, but was named by mistake."""
 
+_CODE = re.compile(r"""(?:[^#'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*""")
+"""A line up to its comment. A name in quotes may have a #, as in 'C#'."""
+
 _SLIDE = re.compile(r"^slides? (\d+(?:-\d+)?):?\s*")
 
 
@@ -207,6 +210,14 @@ def split_caption(caption: str) -> tuple[str, str]:
     return (found.group(1), caption[found.end() :]) if found else ("", caption)
 
 
+def split_comment(row: str) -> tuple[str, str]:
+    """The code of a line, and the comment behind its # ("" if there is none)."""
+    code = _CODE.match(row)[0]
+    if row[len(code) :][:1] not in ("", "#"):  # a quote that is never closed
+        code = row.partition("#")[0]
+    return code.strip(), row[len(code) + 1 :].strip()
+
+
 def parse_scenario(text: str, name: str = "scenario") -> Scenario:
     """Parse the text of a scenario. Raises LabError naming the line that is malformed."""
     name = shortened(name)
@@ -227,8 +238,8 @@ def parse_scenario(text: str, name: str = "scenario") -> Scenario:
     description: list[str] = []
     lines: list[Line] = []
     for number, row in enumerate(rows[1:], 2):
-        code, _, comment = row.partition("#")
-        code, comment = code.strip(), visible(comment.strip())
+        code, comment = split_comment(row)
+        comment = visible(comment)
         if code:
             lines.append(_line(code, comment, number, name))
             if lines[-1].kind == "init" and len(lines) > 1:

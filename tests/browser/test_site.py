@@ -6,6 +6,8 @@ import functools
 import http.server
 import re
 import threading
+import zlib
+from base64 import urlsafe_b64encode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -17,11 +19,13 @@ from protocol_lab.page.search_files import Searches
 from protocol_lab.site.build import build
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.traces.links import read_link
+from tests import ROOT
 from tests.browser.readability import READ
 from tests.not_run import not_run
 
 pytestmark = pytest.mark.browser
 
+JS = ROOT / "protocol_lab" / "site" / "js"
 NOTEBOOKS = ["notebooks/00_start_here.ipynb", "notebooks/kafka/05_be_the_adversary.ipynb"]
 START, ADVERSARY = "notebooks/00_start_here.html", "notebooks/kafka/05_be_the_adversary.html"
 
@@ -281,6 +285,20 @@ def opened_walk(page, number):
     page.evaluate(_LOOK, number)
     page.wait_for_function("window.openedView")  # which has a limit, unlike a script's own waiting
     return page.evaluate("openedView")
+
+
+@pytest.mark.parametrize(("size", "is_read"), [(999_000, True), (100_000_000, False)])
+def test_a_page_unpacks_as_much_of_a_link_as_the_kit(browser, size, is_read):
+    scripts = [(JS / f"{name}.js").read_text(encoding="utf-8") for name in ("frames", "links")]
+    packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    packed = packer.compress(b"# spec: kafka.kip_320\n# challenge: none\n#")
+    packed += b"".join(packer.compress(b"a" * 1_000) for _ in range(size // 1_000 - 1))
+    link = "lab1." + urlsafe_b64encode(bytes(4) + packed + packer.flush()).decode().rstrip("=")
+    page = browser.new_page()
+    script = "\n".join(scripts)
+    about = page.evaluate(f"async (link) => {{ {script}\nreturn await aboutLink(link); }}", link)
+    page.close()
+    assert (about and about["spec"]) == ("kafka.kip_320" if is_read else None)
 
 
 @pytest.mark.rarely

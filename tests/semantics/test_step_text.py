@@ -2,11 +2,18 @@
 
 import pytest
 
+from protocol_lab import TAKEN, Int8, Named, Spec, Struct
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
 from protocol_lab.semantics import step_text
-from protocol_lab.semantics.step_text import told_fields
+from protocol_lab.semantics.step_text import start_text, told_fields
+from protocol_lab.semantics.transitions import initial
+from protocol_lab.spec.constants import choice
 from protocol_lab.spec.state_view import plain
+from protocol_lab.traces.itf import to_itf
+from protocol_lab.traces.links import link_text, read_link
+from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
+from protocol_lab.traces.text_exports import read_json, to_json
 from protocol_lab.traces.walk import Walk
 from tests import ROOT
 from tests.toy_specs import letters
@@ -74,3 +81,74 @@ def test_where_there_is_no_choice_it_is_told():
     walk = Walk.begin(letters.bind(servers=3, starts=1))
     with pytest.raises(LabError, match="nothing to choose for message: messages is empty"):
         walk.take("receive(message=Message(dest=3))")
+
+
+NAMES = [
+    *("read-only", "a b", "C++", "a.b", "1.5", "7", "None", "True", "class", "it's", 'say "no"'),
+    *(
+        "C#",
+        "a=b",
+        "a, b",
+        "(x)",
+        "{1}",
+        "\\n",
+        "two\nlines",
+        "läuft",
+        "ﬁ",
+        "acks=all",
+        "",
+        " ",
+        "set",
+    ),
+    *("'\"'", "#", "x'#y", "!", "init", "<b>", "0x1", "1_000", "lambda: 0"),
+]
+
+
+class Chosen(Struct):
+    mode: Named(*NAMES)
+    turns: Int8
+
+
+named = Spec("named", Chosen, meaning="")
+
+
+@named.init
+def begin(s: Chosen, c, mode: Named(*NAMES)):
+    """Chooses."""
+    s.mode = mode
+    return TAKEN
+
+
+@named.action
+def go(s: Chosen, c, way: Named(*NAMES)):
+    """Chooses again."""
+    if s.turns == 2:
+        return "enough"
+    s.mode = way
+    s.turns += 1
+    return TAKEN
+
+
+@pytest.mark.parametrize("number", range(len(NAMES)), ids=map(ascii, NAMES))
+def test_a_value_of_any_name_is_written_so_that_it_is_read_again(number):
+    model = named.bind()
+    start = next(each for each in initial(model) if each.args["mode"] == number)
+    walk = Walk.begin(model, start_text(model, start))
+    offered = next(each for each in walk.attempts() if each.args["way"] == number)
+    walk.take(walk.step_of(offered).text, "a caption with # and '")  # as the stepper does
+    assert walk.state.mode == NAMES[number]
+    assert walk.steps[-1].to_json()["args"] == {"way": NAMES[number]}
+    again = [
+        play(parse_scenario(scenario_text(walk)), model),
+        read_link(link_text(walk), model),
+        read_json(to_json(walk), model),
+        read_json(to_itf(walk), model),
+    ]
+    assert {each.row for each in again} == {walk.row}
+    assert {each.init for each in again} == {walk.init}
+
+
+@pytest.mark.parametrize("name", ["a b", "a=b", "C#", 'say "no"', "it's", "", "Strict"])
+def test_a_name_that_can_not_be_typed_is_refused_as_a_constant(name):
+    with pytest.raises(LabError, match="can't be typed as NAME=VALUE"):
+        choice("first", name, meaning="what is served")

@@ -13,7 +13,7 @@ from PIL import Image
 from protocol_lab import HOLDS, TAKEN, Int8, Spec, Struct
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.drawing.animation import MOST_FRAMES, animated_gif, animated_svg
-from protocol_lab.drawing.picture_exports import FORMATS, to_gif
+from protocol_lab.drawing.picture_exports import FORMATS, save_walk, to_gif
 from protocol_lab.drawing.pictures import caption
 from protocol_lab.errors import LabError
 from protocol_lab.interchange.readers import read_pasted
@@ -318,3 +318,10 @@ def test_what_cant_be_computed_is_neither_refused_nor_true(claim, sentence):
     scenario = parse_scenario(f"# spec: toy.thirds\n{claim}\n")
     with pytest.raises(LabError, match=sentence):
         play(scenario, thirds().bind())
+
+
+def test_a_walk_is_not_written_as_a_page(here):
+    """A scenario's captions, which may be anybody's, are no HTML."""
+    with pytest.raises(LabError, match=r"walk.html: a walk is not written as a page"):
+        save_walk(Walk.begin(load("kafka.id_sequence").bind()), "walk.html")
+    assert list(here.iterdir()) == []

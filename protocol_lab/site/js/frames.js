@@ -23,7 +23,17 @@ async function unpackedFrames(packed) {
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
 
-async function inflated(bytes) {
-  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return new Uint8Array(await new Response(plain).arrayBuffer());
+/** The bytes that were deflated; fails if there are more than `most`. */
+async function inflated(bytes, most = Infinity) {
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+  const parts = [];
+  for (let size = 0, read = await plain.read(); !read.done; read = await plain.read()) {
+    size += read.value.length;
+    if (size > most) {
+      plain.cancel();
+      throw new RangeError(`more than ${most} bytes`);
+    }
+    parts.push(read.value);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }

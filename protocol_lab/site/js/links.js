@@ -1,6 +1,7 @@
 // A walk in the page's address, in the form of protocol_lab/traces/links.py; after it ~ and which of
 // the page's steppers it is in.
 
+const MOST_IN_A_LINK = 1_000_000; // bytes of text, as in links.py
 const LINK = /lab1\.([\w-]+)(?:~(\d+))?/;
 
 /** What a link is about: a spec's name, perhaps a challenge's, and the stepper's number; null if the
@@ -9,7 +10,8 @@ async function aboutLink(text) {
   try {
     const [, packed, number] = LINK.exec(text);
     const base64 = packed.replaceAll("-", "+").replaceAll("_", "/");
-    const [header, next] = new TextDecoder().decode(await inflated(bytesOf(base64).slice(4))).split("\n");
+    const bytes = await inflated(bytesOf(base64).slice(4), MOST_IN_A_LINK);
+    const [header, next] = new TextDecoder().decode(bytes).split("\n");
     const spec = header.replace("# spec:", "").replaceAll('"', "").trim().split(/\s+/)[0];
     return { spec, challenge: /^# challenge: (\w+)$/.exec(next)?.[1] ?? null, number };
   } catch {
