@@ -1,8 +1,10 @@
 """Brings the jars of a release, through the Ivy that PySpark has, or from an unpacked release.
 
-They are kept in the user's cache, a folder a release, and fetched once.
+They are kept in the user's cache, a folder a release, and fetched once. A list of digests beside
+them tells when one was damaged or is missing; then all are fetched again.
 """
 
+import hashlib
 import os
 import re
 import subprocess
@@ -19,7 +21,24 @@ from real_systems.runner.java import java_program
 _PATIENCE = 900
 """Seconds that Ivy has."""
 
-_NO_NETWORK = r"UnknownHostException|ConnectException|timed out|NoRouteToHost|SSLHandshake|refused"
+_NO_NETWORK = (
+    r"UnknownHostException|ConnectException|timed out|NoRouteToHost|SSLHandshake|refused"
+    r"|Host \S+ not found|through a proxy server that is not well configured"  # in Ivy's words
+)
+
+_DIGESTS = "SHA256SUMS"
+"""The file in a folder of jars that `sha256sum --check` reads, too."""
+
+TESTED = {
+    "bookkeeper-4.18.0": "1f5644f1f74b6bddf74a4bde3b94e829d36574768c5919e1ec75e23e126ac1b7",
+    "kafka-3.6.2": "28c44b5824097235282708fbbffd1d02ac37daccb06e560d5c955e6e48b44e04",
+    "kafka-3.9.1": "7c815e376ef8b75db71ae2a81b26929e62df29ff1d9fe77c3f5313954108b32c",
+    "kafka-4.0.0": "2f956691830a2ffdd565d002c82dbb239f650eaa83e72a2b8b1c0ceb88f9aae4",
+    "kafka-4.3.1": "f53b4a0fb95ab8604f14cbd61fa61fecb681da191e1930e35fba69cfdf01a61d",
+    "kafka-4.4.0": "77eaed9e5e043bcb1f7d51623a23db33dfaf8492d0439ba82284341685265a54",
+}
+"""The SHA-256 of the list of digests of what was fetched, and has run here, under each name. For a
+name that is not among these, what Maven's central repository gives is taken as it comes."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +60,48 @@ def fetched_jars(
     """The jars of these artifacts and of all that they need at run time.
 
     name: of their folder in the cache. say: is called once if they must be fetched first, so many
-    megabytes. Raises LabError without a network, with a full disk, or if there are no such
-    artifacts.
+    megabytes. Raises LabError without a network, with a full disk, if there are no such artifacts,
+    or if they are not what was tested.
     """
     cache = cache_folder("jars")
     if cache is None:
         raise LabError("The jars of a release need a cache folder: set PROTOCOL_LAB_CACHE to one.")
     folder = cache / name
+    if folder.is_dir() and not _is_whole(folder):
+        say(f"Something in {folder} is damaged or missing.")
+        remove(folder)
     if not folder.is_dir():
         say(f"Fetching {name} (once, about {megabytes} MB)")
         _fetch(list(artifacts), folder)
     return sorted(folder.glob("*.jar"))
+
+
+def _is_whole(folder: Path) -> bool:
+    """Are the jars in a folder the ones that were fetched?"""
+    found, known = _digests(folder), folder / _DIGESTS
+    if known.is_file():
+        return known.read_text(encoding="utf-8") == found
+    is_as_tested = _is_as_tested(folder.name, found)
+    if is_as_tested:  # it was fetched by an earlier release of the kit
+        known.write_text(found, encoding="utf-8")
+    return is_as_tested
+
+
+def _is_as_tested(name: str, digests: str) -> bool:
+    """Is the list of digests the tested one, or is none known?"""
+    digest = _digest(digests.encode())
+    return TESTED.get(name, digest) == digest
+
+
+def _digests(folder: Path) -> str:
+    """The digests of a folder's jars, a line each, by name."""
+    return "".join(
+        f"{_digest(each.read_bytes())}  {each.name}\n" for each in sorted(folder.glob("*.jar"))
+    )
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def are_fetched(name: str) -> bool:
@@ -85,6 +135,14 @@ def _fetch(artifacts: list[Artifact], folder: Path) -> None:
         got = (place / "libs").is_dir()
         if answer.returncode or not got or "UNRESOLVED DEPENDENCIES" in answer.stdout:
             raise _refused(answer.stdout + answer.stderr, folder.name)
+        digests = _digests(place / "libs")
+        if not _is_as_tested(folder.name, digests):
+            remove(folder.parent / "ivy")  # perhaps the damage is there
+            raise LabError(
+                f"What was fetched for {folder.name} is not what this kit was tested with: try"
+                " again, or name an unpacked release as docs/real_stories.md says."
+            )
+        (place / "libs" / _DIGESTS).write_text(digests, encoding="utf-8")
         (place / "libs").rename(folder)
     except (OSError, subprocess.TimeoutExpired) as error:
         if not folder.is_dir():  # another run may have fetched the same meanwhile

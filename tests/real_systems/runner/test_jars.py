@@ -52,9 +52,45 @@ def test_jars_are_fetched_once(ivy):
     assert said == ["Fetching thing-1.0.0 (once, about 40 MB)"]
 
 
+@pytest.mark.parametrize("damage", [Path.unlink, lambda jar: jar.write_bytes(b"PK changed")])
+def test_damaged_jars_are_fetched_again(ivy, cache, damage):
+    said = []
+    ivy(brings=("b.jar", "a.jar"))
+    kept = fetched_jars("thing-1.0.0", WANTED, said.append)
+    damage(kept[0])
+    assert [each.read_bytes() for each in fetched_jars("thing-1.0.0", WANTED, said.append)] == [
+        b"",
+        b"",
+    ]
+    assert said[1:] == [
+        f"Something in {cache / 'jars' / 'thing-1.0.0'} is damaged or missing.",
+        "Fetching thing-1.0.0 (once, about 40 MB)",
+    ]
+
+
+def test_what_was_not_tested_is_refused(ivy, cache, monkeypatch):
+    ivy(brings=("b.jar",))
+    folder = fetched_jars("thing-1.0.0", WANTED, print)[0].parent
+    tested = jars._digest((folder / "SHA256SUMS").read_bytes())
+    monkeypatch.setitem(jars.TESTED, "thing-1.0.0", tested)
+    (folder / "SHA256SUMS").unlink()  # as an earlier release of the kit has left it
+    ivy(1, "it is not asked again")
+    assert fetched_jars("thing-1.0.0", WANTED, print)
+    (folder / "b.jar").unlink()
+    ivy(brings=("c.jar",))
+    with pytest.raises(LabError, match="is not what this kit was tested with: try again"):
+        fetched_jars("thing-1.0.0", WANTED, print)
+    assert not are_fetched("thing-1.0.0")
+
+
 @pytest.mark.parametrize(
     ("printed", "sentence"),
     [
+        (
+            "Host repo1.maven.org not found. url=https://repo1.maven.org/maven2/x.pom\n"
+            "UNRESOLVED DEPENDENCIES\n\t\t:: org.example#thing;1.0.0: not found",
+            "can't be fetched without a network",
+        ),
         ("java.net.UnknownHostException: repo1.maven.org", "can't be fetched without a network"),
         (
             "unresolved dependency: org.example#thing;1.0.0: not found",
@@ -94,5 +130,5 @@ def test_an_unpacked_release_is_taken_if_it_is_the_one_that_is_asked_for(ivy, ca
     libraries.mkdir(parents=True)
     (libraries / "kafka_2.13-4.3.1.jar").touch()
     assert [each.parent for each in jars_of("4.3.1", print)] == [libraries]
-    ivy(brings=("kafka_2.13-3.9.1.jar",))
-    assert [each.name for each in jars_of("3.9.1", print)] == ["kafka_2.13-3.9.1.jar"]
+    ivy(brings=("kafka_2.13-3.9.2.jar",))
+    assert [each.name for each in jars_of("3.9.2", print)] == ["kafka_2.13-3.9.2.jar"]
