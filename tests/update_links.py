@@ -1,6 +1,7 @@
 """Write the site's addresses into README and notebooks: `python -m tests.update_links`.
 
-They come from `protocol_lab.addresses`. In a notebook the link is the last line of its first cell.
+They come from `protocol_lab.addresses`; where nothing is published there are none. In a notebook
+the link is the last line of its first cell.
 """
 
 import json
@@ -12,7 +13,7 @@ from protocol_lab.addresses import link_to_page, links_of_readme
 from tests import ROOT
 from tests.notebook_outputs import notebooks
 
-_OF_README = re.compile(r"^\*\*\[Open the lab .*$", re.MULTILINE)
+_OF_README = re.compile(r"^\*\*(\[Open the lab|In a browser\*\*:) .*$", re.MULTILINE)
 _TO_PAGE = re.compile(r"\n+\[This notebook as a page\].*")
 
 
@@ -37,7 +38,7 @@ def _linked(path: Path) -> str:
     first = notebook["cells"][0]
     text = _TO_PAGE.sub("", "".join(first["source"])).rstrip()
     link = link_to_page(path.relative_to(ROOT).as_posix())
-    first["source"] = f"{text}\n\n{link}".splitlines(keepends=True)
+    first["source"] = f"{text}\n\n{link}".rstrip().splitlines(keepends=True)
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -69,7 +69,10 @@ class Pages:
             if cell["metadata"].get("jupyter", {}).get("source_hidden"):
                 cell["metadata"].setdefault("tags", []).append("hide-input")
             if cell["cell_type"] == "markdown":
-                own = cell["source"].replace(link_to_page(name), link_to_notebook(name))
+                own = cell["source"]
+                if cell is cells[0]:
+                    own = own.removesuffix(link_to_page(name)).rstrip()
+                    own = f"{own}\n\n{link_to_notebook(name)}"
                 cell["source"] = with_diagrams(self._linked(name, own))
             elif _is_machinery(cell["source"]):
                 _leave_out_code(cell)

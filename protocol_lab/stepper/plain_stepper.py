@@ -401,8 +401,9 @@ class PlainStepper:
         return link_text(self.walk, about.name if about else "")
 
     def _address(self, _: Walk) -> str:
-        """The page that opens the link; a spec that no package has opens in the kit alone."""
-        return f"{SITE}/#{self.link}" if self._origin["in_catalog"] else self.link
+        """The page that opens the link, if there is a site; a spec that no package has opens in the
+        kit alone."""
+        return f"{SITE}/#{self.link}" if SITE and self._origin["in_catalog"] else self.link
 
     # --- The tabs ---
 

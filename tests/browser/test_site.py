@@ -12,7 +12,6 @@ from base64 import urlsafe_b64encode
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from protocol_lab.addresses import SITE
 from protocol_lab.catalog import load
 from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.page.search_files import Searches
@@ -326,9 +325,7 @@ def test_a_step_of_a_challenge_is_a_link_that_opens_there(open_page):
 def test_a_step_of_a_notebook_opens_on_the_first_page_and_goes_back(open_page):
     stepper = PlainStepper(load("bookkeeper.protocol").bind())
     stepper.answer({"command": "take", "step": stepper.view["can"][0]["choices"][0]["step"]})
-    stepper.answer({"command": "export", "format": "link"})
-    exported = stepper.view["export"]["text"]
-    page = open_page(exported.replace(f"{SITE}/", "index.html"))
+    page = open_page(f"index.html#{stepper.link}")
     view = opened_walk(page, 0)
     assert view["timeline"]["depth"] == 2
     page.locator("[data-key=copy-link]").click()

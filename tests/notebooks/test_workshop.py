@@ -42,6 +42,7 @@ def all_of(name: str) -> str:
 @pytest.mark.parametrize(
     ("title", "minutes"),
     [
+        ("An hour for people who run Kafka", 60),
         ("90 minutes", 90),
         ("Half a day", 210),
         ("BookKeeper in 90 minutes", 90),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from protocol_lab.addresses import CODESPACES, binder_of, link_to_notebook, link_to_page
+from protocol_lab.addresses import link_to_notebook, link_to_page
 from protocol_lab.site.build import notebook_names
 from protocol_lab.site.exercise_cells import exercise_cells, run_in_a_page
 from protocol_lab.site.kept_predictions import predictions
@@ -147,8 +147,6 @@ def test_the_page_of_a_notebook_points_back_to_the_notebook(tmp_path):
     (tmp_path / name).write_text(text, encoding="utf-8")
     (made,) = json.loads(Pages(tmp_path, [name]).source(name))["cells"]
     assert made["source"] == f"# A\n\n{link_to_notebook(name)}"
-    assert binder_of(name) in made["source"]
-    assert CODESPACES in made["source"]
 
 
 def test_code_that_nothing_runs_in_a_page_is_left_out(tmp_path):

@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 import pytest
 
 from protocol_lab import TAKEN
-from protocol_lab.addresses import SITE
 from protocol_lab.catalog import load
 from protocol_lab.distance import nearest_violation
 from protocol_lab.distance.nearest_violation import EXACT, MORE, NEVER, Distance, Near
@@ -24,7 +23,7 @@ from protocol_lab.explain.wording import choice_text, constant_texts, spec_title
 from protocol_lab.explore import explore
 from protocol_lab.notebook import replay, scenario, show, step, strip
 from protocol_lab.spec.spec import Spec
-from protocol_lab.stepper import Stepper, live
+from protocol_lab.stepper import Stepper, live, plain_stepper
 from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS
 from protocol_lab.stepper.static_view import static_html, static_text
@@ -499,14 +498,15 @@ def test_every_scenario_that_ships_can_be_loaded_and_walked(path):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_an_export_holds_the_steps_so_far(talk, name):
+def test_an_export_holds_the_steps_so_far(talk, name, monkeypatch):
+    monkeypatch.setattr(plain_stepper, "SITE", "https://here")
     ask(talk, "go_to", branch="main", depth=3)
     ask(talk, "export", format=name)
     wait_until(lambda: not talk.view["export"].get("working"))
     export = talk.view["export"]
     assert export["file"] == f"unclean_leader_election{FORMATS[name].ending}"
     if name == "link":
-        assert export["text"].startswith(f"{SITE}/#lab1.")
+        assert export["text"].startswith("https://here/#lab1.")
         assert read_link(export["text"]).row == talk.walk.row
     elif "text" in export:
         assert "become_out_of_sync(replica=2)" in export["text"]
