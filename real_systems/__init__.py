@@ -11,3 +11,15 @@ command_line  the commands `real` and `logs`
 
 SYSTEMS = ("bookkeeper", "kafka", "pulsar")
 """The folders that have stories, in the order in which these are listed."""
+
+TESTED_JARS = {
+    "bookkeeper-4.18.0": "1f5644f1f74b6bddf74a4bde3b94e829d36574768c5919e1ec75e23e126ac1b7",
+    "kafka-3.6.2": "28c44b5824097235282708fbbffd1d02ac37daccb06e560d5c955e6e48b44e04",
+    "kafka-3.9.1": "7c815e376ef8b75db71ae2a81b26929e62df29ff1d9fe77c3f5313954108b32c",
+    "kafka-4.0.0": "2f956691830a2ffdd565d002c82dbb239f650eaa83e72a2b8b1c0ceb88f9aae4",
+    "kafka-4.3.1": "f53b4a0fb95ab8604f14cbd61fa61fecb681da191e1930e35fba69cfdf01a61d",
+    "kafka-4.4.0": "77eaed9e5e043bcb1f7d51623a23db33dfaf8492d0439ba82284341685265a54",
+}
+"""The SHA-256 of the list of digests of the jars that were fetched, and have run here, under each
+name. For a name that is not among these, what Maven's central repository gives is taken as it
+comes."""

@@ -16,6 +16,7 @@ from xml.sax.saxutils import quoteattr
 from protocol_lab.errors import LabError
 from protocol_lab.system.cache_folder import cache_folder
 from protocol_lab.system.temporary_folder import remove, temporary_folder
+from real_systems import TESTED_JARS
 from real_systems.runner.java import java_program
 
 _PATIENCE = 900
@@ -28,17 +29,6 @@ _NO_NETWORK = (
 
 _DIGESTS = "SHA256SUMS"
 """The file in a folder of jars that `sha256sum --check` reads, too."""
-
-TESTED = {
-    "bookkeeper-4.18.0": "1f5644f1f74b6bddf74a4bde3b94e829d36574768c5919e1ec75e23e126ac1b7",
-    "kafka-3.6.2": "28c44b5824097235282708fbbffd1d02ac37daccb06e560d5c955e6e48b44e04",
-    "kafka-3.9.1": "7c815e376ef8b75db71ae2a81b26929e62df29ff1d9fe77c3f5313954108b32c",
-    "kafka-4.0.0": "2f956691830a2ffdd565d002c82dbb239f650eaa83e72a2b8b1c0ceb88f9aae4",
-    "kafka-4.3.1": "f53b4a0fb95ab8604f14cbd61fa61fecb681da191e1930e35fba69cfdf01a61d",
-    "kafka-4.4.0": "77eaed9e5e043bcb1f7d51623a23db33dfaf8492d0439ba82284341685265a54",
-}
-"""The SHA-256 of the list of digests of what was fetched, and has run here, under each name. For a
-name that is not among these, what Maven's central repository gives is taken as it comes."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +80,7 @@ def _is_whole(folder: Path) -> bool:
 def _is_as_tested(name: str, digests: str) -> bool:
     """Is the list of digests the tested one, or is none known?"""
     digest = _digest(digests.encode())
-    return TESTED.get(name, digest) == digest
+    return TESTED_JARS.get(name, digest) == digest
 
 
 def _digests(folder: Path) -> str:
