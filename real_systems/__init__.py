@@ -21,5 +21,5 @@ TESTED_JARS = {
     "kafka-4.4.0": "77eaed9e5e043bcb1f7d51623a23db33dfaf8492d0439ba82284341685265a54",
 }
 """The SHA-256 of the list of digests (SHA256SUMS) of the jars that Maven's central repository gave
-under each name, as they were fetched for this kit on 2026-11-28. For a name that is not among these,
-what it gives is taken as it comes."""
+under each name, as they were fetched for this kit on 2026-11-28. For a name that is not among
+these, what it gives is taken as it comes."""
