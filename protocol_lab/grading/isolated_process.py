@@ -111,7 +111,8 @@ def _ask_worker(path: Path, lab: Lab, limits: Limits, grade: Grade, folder: str)
                 process.stdin.close()
             return _listen(process, job["nonce"], grade, limits.seconds)
         finally:
-            kill_with_descendants(process)  # it has ended, or has to
+            if process.returncode is None:  # interrupted before it was listened to
+                kill_with_descendants(process)
 
 
 def _environment(path: Path, folder: str) -> dict[str, str]:

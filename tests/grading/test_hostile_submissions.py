@@ -362,7 +362,7 @@ def test_an_interrupt_kills_the_worker_and_keeps_what_was_graded(number, here):
         time.sleep(1)
         grading.send_signal(number)
         said = grading.communicate(timeout=30)[1].decode()
-    until(lambda: not working(str(temporary)))
+    until(lambda: not working(str(temporary)), seconds=20)
     told = (here / "out").read_text(encoding="utf-8")
     with open("g.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -377,8 +377,8 @@ def test_an_interrupt_kills_the_worker_and_keeps_what_was_graded(number, here):
     assert list(temporary.iterdir()) == []
 
 
-def until(true) -> None:
-    end = time.monotonic() + 60
+def until(true, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
         time.sleep(0.05)
