@@ -19,6 +19,8 @@ TESTED_JARS = {
     "kafka-4.0.0": "2f956691830a2ffdd565d002c82dbb239f650eaa83e72a2b8b1c0ceb88f9aae4",
     "kafka-4.3.1": "f53b4a0fb95ab8604f14cbd61fa61fecb681da191e1930e35fba69cfdf01a61d",
     "kafka-4.4.0": "77eaed9e5e043bcb1f7d51623a23db33dfaf8492d0439ba82284341685265a54",
+    "tools-of-kafka-3.6.2": "3ca65dd98b3620ea6b05c8a8e8b79a7f69c2d9eabca3fa65b9574faad1e5f70e",
+    "tools-of-kafka-3.9.1": "f93fdd2eedbefc8f8d8d7e3f6e06f4fdeafdba0f0313f1edc8cd20834aa65796",
 }
 """The SHA-256 of the list of digests (SHA256SUMS) of the jars that Maven's central repository gave
 under each name, as they were fetched for this kit on 2026-11-28. For a name that is not among

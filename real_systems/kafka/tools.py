@@ -10,7 +10,6 @@ from pathlib import Path
 
 from protocol_lab.errors import LabError
 from real_systems.kafka.cluster import Cluster
-from real_systems.kafka.releases import number_of
 from real_systems.runner.jars import Artifact, fetched_jars
 from real_systems.runner.java import java_command
 from real_systems.runner.waiting import wait_until
@@ -35,7 +34,7 @@ class Tools:
     def __init__(self, cluster: Cluster):
         self.cluster, self._runs = cluster, 0
         self.jars = list(cluster.jars)
-        if number_of(cluster.release) < (4, 0):  # later releases need them for `kafka-features`
+        if not any("kafka-tools-" in each.name for each in self.jars if "-api-" not in each.name):
             tools = Artifact("org.apache.kafka", "kafka-tools", cluster.release)
             # A folder named kafka-... would be taken for a release by what reads segments.
             more = fetched_jars(f"tools-of-kafka-{cluster.release}", [tools], cluster.say)
