@@ -204,7 +204,7 @@ def notebook_names(chosen: list[str] | None) -> list[str]:
 
 
 def _texts() -> list[str]:
-    """The documents that notebooks link to."""
+    """The documents that notebooks link to, and the runbook."""
     packages = sorted({each.partition(".")[0] for each in spec_names()})
     names = [
         "docs/glossary.md",
