@@ -5,7 +5,6 @@ import json
 from typing import Any
 
 from protocol_lab.checker.request import NATIVE
-from protocol_lab.checker.result import Verdict
 from protocol_lab.cli import EXIT_CODES, write_file
 
 
@@ -42,8 +41,8 @@ def add_commands(commands: Any) -> None:
         help="what the logs of your own cluster say happened",
         description="Read the logs that a real cluster has written, and what its tools print of"
         " them: what each partition was like, moment by moment, what a lesson would say of it, and"
-        " whether the metadata log is a run of the controller's rules. Exit codes: 0 nothing to"
-        " warn of, 1 something, 3 bad input.",
+        " whether the metadata log is a run of the controller's rules. Exit codes: 0 nothing"
+        " found, and what was read was enough to tell, 1 found, 2 can't tell, 3 bad input.",
     )
     logs.add_argument("folder", nargs="+", help="where the logs are; files may be compressed")
     logs.add_argument("--topic", help="only this one")
@@ -91,4 +90,4 @@ def _logs(options: argparse.Namespace) -> int:
     if options.page:
         write_file(options.page, report.page())
     print(json.dumps(report.as_json()) if options.json else report)
-    return EXIT_CODES[Verdict.HOLDS if report.is_clean else Verdict.VIOLATED]
+    return EXIT_CODES[report.verdict]

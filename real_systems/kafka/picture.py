@@ -31,20 +31,20 @@ def describe(seen: dict[str, Any]) -> Cluster:
 
 
 def controller(
-    leader: int | None,
+    leader: int | str | None,
     epoch: int | None,
-    isr: Iterable[int],
+    isr: Iterable[int] | None,
     elr: Collection[int],
     last_known: Collection[int],
 ) -> Bar:
     """What the controller has decided; `leader` is None if nobody leads, and 0 is a broker.
 
-    epoch: None if it is not known.
+    leader: or words, if it is not known. epoch, isr: None if it is not known.
     """
     values = [Value("leader", Text("none" if leader is None else str(leader)))]
     if epoch is not None:
         values.append(Value("epoch", Text(str(epoch))))
-    values.append(Value("ISR", Text(brokers_text(isr))))
+    values.append(Value("ISR", Text("not said" if isr is None else brokers_text(isr))))
     if elr or last_known:
         values.append(Value("ELR", Text(brokers_text(elr))))
         values.append(Value("last known leader", Text(brokers_text(last_known))))

@@ -3,17 +3,18 @@
 In reading order:
 
 reading          what lies in the files of a folder
+moments          a partition at one moment
+told_histories   a partition's moments, as brokers and controllers tell them in their logs
 histories        what is known of each partition, moment by moment
 broker_events    what happened to brokers between those moments
 notes            what to know of the reading, such as clocks that disagree
 controller_part  the controller's rules, those of kafka.kip_966, as a spec of their own
 controller_log   the metadata log as a run of that spec, or the first record that is none
-findings         what a lesson would say of it
-judgements       all that is said of each partition
+answers          what is looked for, what is found, and what can't be told
 on_spark         reads and judges on Spark
 moment_pictures  moments in the lessons' pictures
-report_page      the answer as HTML
-report           the answer as text and as JSON
+report_page      the parts of a page
+report           all that the logs say, as text, as HTML and as JSON
 
 Nothing is guessed: what no line and no record says stays open. Releases 0.10.2 to 4.3 were read.
 """

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 
-from real_systems.kafka.logs.histories import NONE, Cluster, Moment
+from real_systems.kafka.logs.histories import Cluster
+from real_systems.kafka.logs.moments import NONE, Moment
 from real_systems.kafka.logs.reading.broker_lines import Said
 from real_systems.kafka.logs.reading.entries import clock
 from real_systems.kafka.logs.reading.metadata_log import MetadataRecord
@@ -16,7 +17,7 @@ _GONE = {"is fenced", "has shut down", "is unregistered"}
 _BACK = {"is unfenced", "has started"}
 
 _ONE_TRUNCATION = 100
-"""Milliseconds within which a broker says twice that it truncates."""
+"""Milliseconds within which a broker says the same thing again, as when it truncates."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def _of_lines(cluster: Cluster, partition: str) -> Iterator[Event]:
         (said.entry.node, said.fields["end"]): said.entry.time
         for said in cluster.said_of("truncates_committed", partition)
     }
+    written: dict[tuple[int, str], int] = {}
     for said in cluster.said_by_partition.get(partition, []):
         broker, time = said.fields.get("node", said.entry.node), said.entry.time
         if said.kind == "truncates":
@@ -111,7 +113,8 @@ def _of_lines(cluster: Cluster, partition: str) -> Iterator[Event]:
             if abs(time - twin) <= _ONE_TRUNCATION:
                 continue
         text = _text(said)
-        if text and broker is not None:
+        if text and broker is not None and time - written.get((broker, text), 0) > _ONE_TRUNCATION:
+            written[broker, text] = time
             yield Event(time, broker, text, said.entry.place)
 
 
@@ -131,6 +134,8 @@ def _text(said: Said) -> str:
             return f"loads its log, {_ends_text(fields)}"
         case "leads":
             return f"leads in epoch {fields['epoch']}, {_ends_text(fields)}"
+        case "follows" if "leader" not in fields:
+            return f"follows in epoch {fields['epoch']}, {_ends_text(fields)}"
         case "follows" if fields["leader"] == NONE:
             return f"knows of no leader in epoch {fields['epoch']}, {_ends_text(fields)}"
         case "follows":
@@ -147,6 +152,8 @@ def _text(said: Said) -> str:
             verb = "shrinks" if said.kind == "isr_shrinks" else "expands"
             ends = f", {_ends_text(fields)}" if "end" in fields else ""
             return f"{verb} the ISR to {brokers_text(fields['isr'])}{ends}"
+        case "recovers":
+            return "is elected though it may lack records"
         case "halts":
             return "ends itself rather than truncate its log"
     return ""

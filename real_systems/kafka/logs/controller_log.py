@@ -15,8 +15,10 @@ from protocol_lab.interchange.effort import Effort
 from protocol_lab.semantics.transitions import initial
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import encode_plain, plain, view
+from real_systems.kafka.logs.answers.facts import ADD_A_DUMP, begins_late
 from real_systems.kafka.logs.controller_part import spec
-from real_systems.kafka.logs.histories import NONE, Cluster
+from real_systems.kafka.logs.histories import Cluster
+from real_systems.kafka.logs.moments import NONE
 from real_systems.kafka.logs.reading.metadata_log import MetadataRecord
 from real_systems.logged_runs import (
     LogAnswer,
@@ -74,19 +76,10 @@ def _static(cluster: Cluster, known: dict[int, Any], otherwise: Any) -> Any:
 
 def _missing(cluster: Cluster, reader: "_Reader") -> str:
     if not cluster.has_metadata:
-        return (
-            "there is no metadata log. Add what `kafka-dump-log --cluster-metadata-decoder --files"
-            " FILE,FILE` prints for all files *.log and *.checkpoint in a controller's"
-            " __cluster_metadata-0."
-        )
-    expected = cluster.snapshot.end if cluster.snapshot else 1
-    if cluster.records and cluster.begin > expected:
-        return (
-            f"the metadata log begins at offset {cluster.begin}, and what was before decides what"
-            " may follow. Add the earlier files, or what `kafka-dump-log --cluster-metadata-decoder"
-            f"` prints of a snapshot, a file {cluster.begin:020}-*.checkpoint or a later one."
-        )
-    if not reader.topic:
+        return f"there is no metadata log. {ADD_A_DUMP}"
+    if late := begins_late(cluster):
+        return late
+    if not reader.is_created:
         return f"the metadata log has no record that creates {reader.name}."
     if len(reader.brokers) > _MOST_BROKERS:
         return f"its replicas were on more than {_MOST_BROKERS} brokers."
@@ -117,12 +110,9 @@ class _Reader:
         self._index = int(index)
         topics = [topic for topic, its in cluster.topics.items() if its == self._topic_name]
         self.topic = topics[-1] if topics else ""
-        ids = {
-            broker
-            for each in [*self._before, *cluster.records]
-            if self._is_own(each)
-            for broker in each.data.get("replicas") or ()
-        }
+        own = [each for each in [*self._before, *cluster.records] if self._is_own(each)]
+        self.is_created = bool(own) and own[0].type == "PARTITION_RECORD"
+        ids = {broker for each in own for broker in each.data.get("replicas") or ()}
         self.brokers = sorted(ids)
         self._view: Shown = {}
         self._version = 0

@@ -4,14 +4,16 @@ A cluster with KRaft has a metadata log: its records are the history. Without on
 nobody has dumped it) the history is what the controller told the brokers, as far as they say so.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import merge
 from itertools import chain, pairwise
 from pathlib import Path
 
+from real_systems.kafka.logs.moments import NOTHING_KNOWN, UNKNOWN, Moment
 from real_systems.kafka.logs.reading.broker_lines import Said
 from real_systems.kafka.logs.reading.entries import clock
 from real_systems.kafka.logs.reading.lines.file_lines import lines_of
@@ -30,35 +32,10 @@ from real_systems.kafka.logs.reading.tool_output import (
 )
 from real_systems.kafka.logs.reading.topic_segments import logs_in
 from real_systems.kafka.logs.reading.unread import Doubt, Unread
-from real_systems.kafka.picture import brokers_text
-
-NONE = -1
-UNKNOWN = -1
-"""An epoch that nobody says."""
+from real_systems.kafka.logs.told_histories import histories_in
 
 _TOPIC, _BROKER = 2, 4
 """A configuration's resource types."""
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A partition as it is from a record or a line on.
-
-    time: milliseconds since 1970. place: where it is said, as in "metadata offset 45". leader: NONE
-    for nobody. isr, elr, last_known: brokers; elr and last_known are empty without ELR. recovering:
-    whether its leader was elected though it may lack records (leaderRecoveryState 1).
-    """
-
-    time: int
-    place: str
-    replicas: tuple[int, ...]
-    leader: int
-    epoch: int
-    version: int
-    isr: tuple[int, ...]
-    elr: tuple[int, ...] = ()
-    last_known: tuple[int, ...] = ()
-    recovering: bool = False
 
 
 _OF_A_TOPIC = ("TOPIC_RECORD", "REMOVE_TOPIC_RECORD")
@@ -73,8 +50,11 @@ class Cluster:
     the metadata log. snapshot: what was before it, if its first records are gone. elr_since: from
     which offset on there are eligible leader replicas. described, quorum, on_disk: what tools say,
     and replicas' logs, by partition. unread: what was not understood. doubts: lines of unknown
-    brokers. remarks: sentences on dumps that disagree, and where dates are from. begin: the first
-    record's offset. gap: the first two neighbours between which records are missing.
+    brokers. remarks: sentences on where dates are from. disagreements: sentences on dumps that
+    disagree. conflicts: for a partition a sentence on lines that contradict each other. configured:
+    the nodes whose properties were read. systems: what there is a sign of, KRaft or ZooKeeper.
+    voters: the controllers that vote, as far as they are said. begin: the first record's offset.
+    gap: the first two neighbours between which records are missing.
     """
 
     partitions: dict[str, list[Moment]] = field(default_factory=dict)
@@ -92,6 +72,11 @@ class Cluster:
     unread: list[Unread] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    disagreements: list[str] = field(default_factory=list)
+    conflicts: dict[str, str] = field(default_factory=dict)
+    configured: set[int] = field(default_factory=set)
+    systems: set[str] = field(default_factory=set)
+    voters: set[int] = field(default_factory=set)
     begin: int = field(init=False, default=0)
     gap: tuple[int, int] | None = field(init=False, default=None)
 
@@ -100,6 +85,19 @@ class Cluster:
             self.begin = self.records[0].offset
         offsets = pairwise(each.offset for each in self.records)
         self.gap = next((each for each in offsets if each[1] > each[0] + 1), None)
+
+    @property
+    def system(self) -> str:
+        """KRaft or ZooKeeper, whichever the cluster has; "" if nothing tells, or both do."""
+        return next(iter(self.systems)) if len(self.systems) == 1 else ""
+
+    def ran_only_before(self, *release: int) -> bool:
+        """Was every release that is said older than this one? False if none is said."""
+        return bool(self.releases) and all(_number(each) < release for each in self.releases)
+
+    def ran_only_since(self, *release: int) -> bool:
+        """Was every release that is said this one or a newer one? False if none is said."""
+        return bool(self.releases) and all(_number(each) >= release for each in self.releases)
 
     @property
     def has_metadata(self) -> bool:
@@ -140,18 +138,18 @@ class Cluster:
             doubts=[],
             remarks=[],
             on_disk={each: self.on_disk.get(each, []) for each in partitions},
-            described={},
+            described={each: self.described.get(each, []) for each in partitions},
         )
         part.begin, part.gap = self.begin, self.gap
         return part
 
     @cached_property
     def _records(self) -> "_RecordIndex":
-        return _RecordIndex(self.records, self.topics)
+        return _RecordIndex(self.records, self.names)
 
     @cached_property
     def _snapshot_records(self) -> "_RecordIndex":
-        return _RecordIndex(self.snapshot.records if self.snapshot else [], self.topics)
+        return _RecordIndex(self.snapshot.records if self.snapshot else [], self.names)
 
     @cached_property
     def topics(self) -> dict[str, str]:
@@ -184,19 +182,23 @@ class Cluster:
                 return known[-1]
         return next(iter(self.static_min_isr.values()), None)
 
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The names of topics by their ids, as far as lines say them, too."""
+        return _topics_in(self.said) | self.topics
+
 
 class _RecordIndex:
     """Records by what they are about, with their places."""
 
-    def __init__(self, records: Sequence[MetadataRecord], topics: dict[str, str]):
+    def __init__(self, records: Sequence[MetadataRecord], names: dict[str, str]):
         self._found: dict[str, list[tuple[int, MetadataRecord]]] = defaultdict(list)
         for place, record in enumerate(records):
             subject = ""
             if record.type in _OF_A_PARTITION:
-                topic = topics.get(record.data["topicId"], "?")
-                subject = f"{topic}-{record.data['partitionId']}"
+                subject = _name(names, record.data)
             elif record.type in _OF_A_TOPIC:
-                subject = topics.get(record.data["topicId"], "?")
+                subject = names.get(record.data["topicId"], "?")
             self._found[subject].append((place, record))
 
     def about(self, partitions: Collection[str]) -> list[MetadataRecord]:
@@ -225,25 +227,51 @@ def read_cluster(sources: Sources, topic: str | None = None, run: Run = here) ->
         unread += reading.unread
         if source.kind is not Kind.LOG:
             dumps.setdefault(source, []).extend(reading.records)
-    said.sort(key=lambda each: each.entry.time)
-    snapshot, records = merged(dumps.values(), remarks)
-    cluster = Cluster(
-        said=said, records=records, snapshot=snapshot, unread=unread, doubts=doubts, remarks=remarks
-    )
+    said = sorted(_named(said), key=lambda each: each.entry.time)
+    disagreements: list[str] = []
+    snapshot, records = merged(dumps.values(), disagreements)
+    cluster = Cluster(said=said, records=records, snapshot=snapshot, unread=unread, doubts=doubts)
+    cluster.remarks, cluster.disagreements = remarks, disagreements
     cluster.releases = {each.fields["release"] for each in cluster.said_of("release")}
     for source in sources.of(Kind.PROPERTIES):
         _read_properties(cluster, source.path, source.node)
     _read_tools(cluster, sources, topic)
+    _note_systems(cluster)
     _replay(cluster)
-    if not cluster.partitions:
-        cluster.partitions = _told(said)
+    told, cluster.conflicts = histories_in(cluster.said)
+    cluster.partitions = told | cluster.partitions
     for partition, known in cluster.described.items():
         cluster.partitions.setdefault(partition, list(map(_described_moment, known)))
     return cluster
 
 
+def _number(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
+def _named(said: Sequence[Said]) -> Iterator[Said]:
+    """The same, with the partitions' names where a line has a topic's id only."""
+    names = _topics_in(said)
+    for each in said:
+        if each.partition or "topic_id" not in each.fields:
+            yield each
+        else:
+            topic = each.fields["topic_id"]
+            yield replace(each, partition=f"{names.get(topic, topic)}-{each.fields['index']}")
+
+
+def _topics_in(said: Iterable[Said]) -> dict[str, str]:
+    """The names of topics by their ids, as lines say them."""
+    return {
+        each.fields["topic_id"]: each.partition.rpartition("-")[0]
+        for each in said
+        if each.partition and "topic_id" in each.fields
+    }
+
+
 def _read_tools(cluster: Cluster, sources: Sources, topic: str | None) -> None:
-    cluster.quorum = [quorum_in(each) for each in sources.of(Kind.QUORUM)]
+    printed = [*sources.of(Kind.QUORUM), *sources.of(Kind.TOPICS)]
+    cluster.quorum = [found for each in printed if (found := quorum_in(each))]
     for source in sources.of(Kind.TOPICS):
         for described, min_isr in described_in(source):
             if described:
@@ -274,12 +302,52 @@ def _described_moment(described: Described) -> Moment:
 
 
 def _read_properties(cluster: Cluster, path: Path, node: int | None) -> None:
+    if node is None:
+        return
+    cluster.configured.add(node)
     for _, line in lines_of(path):
-        name, _, value = line.partition("=")
-        if name.strip() == "min.insync.replicas" and value.strip().isdecimal() and node is not None:
-            cluster.static_min_isr[node] = int(value)
-        if name.strip() == "unclean.leader.election.enable" and node is not None:
-            cluster.static_unclean[node] = value.strip().lower() == "true"
+        name, _, value = (each.strip() for each in line.partition("="))
+        match name:
+            case "min.insync.replicas" if value.isdecimal():
+                cluster.static_min_isr[node] = int(value)
+            case "unclean.leader.election.enable":
+                cluster.static_unclean[node] = value.lower() == "true"
+            case "zookeeper.connect":
+                cluster.systems.add("ZooKeeper")
+            case "process.roles":
+                cluster.systems.add("KRaft")
+            case "controller.quorum.voters":
+                cluster.voters.update(map(int, re.findall(r"(\d+)@", value)))
+
+
+_OF_KRAFT = re.compile(
+    r"\[BrokerServer |\[QuorumController |PartitionRegistration\(|CandidateState\("
+)
+_OF_ZOOKEEPER = re.compile(
+    r"\[Kafka ?Server (?:id=)?\d+\],? (?:started|shut)|LeaderAndIsr(?:Info|\(| request)"
+    r"|eceived LeaderAndIsr|NonExistentPartition"
+)
+_TELLING = ("started", "shut_down", "told", "decided", "assigned", "stands")
+"""Kinds of lines that differ under KRaft and under ZooKeeper."""
+
+
+def _note_systems(cluster: Cluster) -> None:
+    """Whether the cluster has KRaft or ZooKeeper, and who votes under KRaft."""
+    if cluster.has_metadata or cluster.quorum:
+        cluster.systems.add("KRaft")
+    for kind in _TELLING:
+        for each in cluster.said_of(kind):
+            if _OF_KRAFT.search(each.entry.text):
+                cluster.systems.add("KRaft")
+            elif _OF_ZOOKEEPER.search(each.entry.text):
+                cluster.systems.add("ZooKeeper")
+    for release in cluster.releases:
+        if not (2, 8) <= _number(release) < (4, 0):
+            cluster.systems.add("KRaft" if _number(release) >= (4, 0) else "ZooKeeper")
+    for each in cluster.records:
+        if each.type == "LEADER_CHANGE":
+            cluster.voters.update(voter["voterId"] for voter in each.data.get("voters") or ())
+    cluster.voters.update(voter for each in cluster.quorum for voter in each.voters)
 
 
 def _replay(cluster: Cluster) -> None:
@@ -295,14 +363,14 @@ def _replay(cluster: Cluster) -> None:
 
 
 def _apply(cluster: Cluster, record: MetadataRecord, time: int, place: str, offset: int) -> None:
-    data, topics = record.data, cluster.topics
+    data, names = record.data, cluster.names
     match record.type:
         case "FEATURE_LEVEL_RECORD" if data["name"] == "eligible.leader.replicas.version":
             if cluster.elr_since is None and data["featureLevel"] > 0:
                 cluster.elr_since = offset
         case "CONFIG_RECORD" if data["name"] == "min.insync.replicas":
             _note_min_isr(cluster, data, time)
-        case "PARTITION_RECORD" if data["topicId"] in topics:
+        case "PARTITION_RECORD":
             moment = Moment(
                 time,
                 place,
@@ -315,12 +383,16 @@ def _apply(cluster: Cluster, record: MetadataRecord, time: int, place: str, offs
                 tuple(data.get("lastKnownElr") or ()),
                 data.get("leaderRecoveryState", 0) == 1,
             )
-            name = f"{topics[data['topicId']]}-{data['partitionId']}"
-            cluster.partitions[name] = [moment]
-        case "PARTITION_CHANGE_RECORD" if data["topicId"] in topics:
-            moments = cluster.partitions.get(f"{topics[data['topicId']]}-{data['partitionId']}")
-            if moments:
-                moments.append(_changed(moments[-1], data, time, place))
+            cluster.partitions[_name(names, data)] = [moment]
+        case "PARTITION_CHANGE_RECORD":
+            moments = cluster.partitions.setdefault(_name(names, data), [])
+            before = moments[-1] if moments else NOTHING_KNOWN
+            moments.append(_changed(before, data, time, place))
+
+
+def _name(names: dict[str, str], data: dict) -> str:
+    """A partition by its topic's name; by the topic's id if no record or line has the name."""
+    return f"{names.get(data['topicId'], data['topicId'])}-{data['partitionId']}"
 
 
 def _note_min_isr(cluster: Cluster, data: dict, time: int) -> None:
@@ -338,7 +410,7 @@ def _note_min_isr(cluster: Cluster, data: dict, time: int) -> None:
 def _changed(before: Moment, data: dict, time: int, place: str) -> Moment:
     """What a change leaves out stays; one that names a leader begins another epoch."""
 
-    def brokers(name: str, unchanged: tuple[int, ...]) -> tuple[int, ...]:
+    def brokers(name: str, unchanged: tuple[int, ...] | None) -> tuple[int, ...] | None:
         return tuple(data[name]) if data.get(name) is not None else unchanged
 
     leader = data.get("leader", -2)
@@ -348,8 +420,8 @@ def _changed(before: Moment, data: dict, time: int, place: str) -> Moment:
         place=place,
         replicas=brokers("replicas", before.replicas),
         leader=before.leader if leader in (None, -2) else leader,
-        epoch=before.epoch + (leader not in (None, -2)),
-        version=before.version + 1,
+        epoch=UNKNOWN if before.epoch == UNKNOWN else before.epoch + (leader not in (None, -2)),
+        version=UNKNOWN if before.version == UNKNOWN else before.version + 1,
         isr=brokers("isr", before.isr),
         elr=brokers("eligibleLeaderReplicas", before.elr),
         last_known=brokers("lastKnownElr", before.last_known),
@@ -357,32 +429,6 @@ def _changed(before: Moment, data: dict, time: int, place: str) -> Moment:
         if data.get("leaderRecoveryState") is not None
         else before.recovering,
     )
-
-
-def _told(said: Sequence[Said]) -> dict[str, list[Moment]]:
-    """The history as the brokers were told it: the first time that each decision is met."""
-    found: dict[str, dict[tuple, Moment]] = defaultdict(dict)
-    for each in said:
-        if each.kind not in ("told", "leads", "follows") or not each.partition:
-            continue
-        fields, known = each.fields, found[each.partition]
-        before = list(known.values())[-1] if known else None
-        leader = fields.get("leader", each.entry.node if each.kind == "leads" else None)
-        isr = tuple(fields["isr"]) if "isr" in fields else (before.isr if before else ())
-        if leader is None or (before and fields["epoch"] < before.epoch):
-            continue
-        key = (leader, fields["epoch"], tuple(sorted(isr)))
-        if key not in known:
-            known[key] = Moment(
-                each.entry.time,
-                each.entry.place,
-                tuple(fields.get("replicas") or (before.replicas if before else ())),
-                leader,
-                fields["epoch"],
-                fields.get("version", before.version if before else 0),
-                isr,
-            )
-    return {partition: list(moments.values()) for partition, moments in found.items()}
 
 
 def ends_at(cluster: Cluster, partition: str, time: int) -> dict[int, tuple[list[str], str]]:
@@ -412,25 +458,8 @@ _LAST_EPOCHS = 3
 
 def partitions_of(cluster: Cluster, topic: str | None, partition: int | None) -> Iterable[str]:
     """The partitions that are asked about: without a topic all that do not belong to Kafka."""
-    for name in sorted(cluster.partitions):
+    for name in sorted({*cluster.partitions, *cluster.said_by_partition} - {""}):
         its_topic, _, index = name.rpartition("-")
         wanted = its_topic == topic if topic else not its_topic.startswith("__")
         if wanted and (partition is None or int(index) == partition):
             yield name
-
-
-def moment_text(moment: Moment) -> str:
-    """A moment in one line."""
-    leader = "none" if moment.leader == NONE else str(moment.leader)
-    parts = [f"leader {leader}"]
-    if moment.epoch != UNKNOWN:
-        parts.append(f"epoch {moment.epoch}")
-    parts.append(f"ISR {brokers_text(moment.isr)}")
-    if moment.elr:
-        parts.append(f"ELR {brokers_text(moment.elr)}")
-    if moment.last_known:
-        parts.append(f"last known leader {brokers_text(moment.last_known)}")
-    if moment.recovering:
-        parts.append("may lack records")
-    time = clock(moment.time) if moment.time else "at some time"
-    return f"{time}  {', '.join(parts)}  ({moment.place})"

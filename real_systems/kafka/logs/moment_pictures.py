@@ -10,7 +10,8 @@ from protocol_lab.drawing import Lane, Text, draw_cluster
 from protocol_lab.drawing.arrangement import Arrangement, arranged
 from protocol_lab.drawing.changes import with_changes
 from real_systems.kafka.logs.broker_events import Event, away_at
-from real_systems.kafka.logs.histories import NONE, UNKNOWN, Cluster, Moment, ends_at
+from real_systems.kafka.logs.histories import Cluster, ends_at
+from real_systems.kafka.logs.moments import NONE, UNKNOWN, UNSAID, Moment
 from real_systems.kafka.picture import controller
 
 Ends = dict[int, tuple[list[str], str]]
@@ -45,9 +46,10 @@ def describe(moment: Moment, ends: Ends, away: set[int]) -> Picture:
     ends: what is known of each broker's own log, and since when; its records are not in the
     servers' logs. away: the brokers that are fenced or have shut down.
     """
-    leader = None if moment.leader == NONE else moment.leader
+    unsaid = moment.leader == UNSAID
+    leader = None if moment.leader == NONE else "not said" if unsaid else moment.leader
     epoch = None if moment.epoch == UNKNOWN else moment.epoch
-    replicas = {*moment.replicas, *moment.isr, moment.leader} - {NONE}  # old lines name no replicas
+    replicas = {*moment.replicas, *(moment.isr or ()), moment.leader} - {NONE, UNSAID}
     return Picture(
         bars=[controller(leader, epoch, moment.isr, moment.elr, moment.last_known)],
         lanes=[
@@ -60,7 +62,9 @@ def describe(moment: Moment, ends: Ends, away: set[int]) -> Picture:
 
 def _lane(broker: int, moment: Moment, end: tuple[list[str], str], is_away: bool) -> Lane:
     leads = broker == moment.leader
-    member = "in the ISR" if broker in moment.isr else "not in the ISR"
+    member = "in the ISR" if broker in (moment.isr or ()) else "not in the ISR"
+    if moment.isr is None:
+        member = "ISR not said"
     if broker in moment.elr:
         member = "in the ELR"
     role = Text("leader", "accent") if leads else Text("follower", "muted")

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from real_systems.kafka.logs.histories import NONE, Cluster, Moment
+from real_systems.kafka.logs.histories import Cluster
+from real_systems.kafka.logs.moments import NONE, Moment
 from real_systems.kafka.logs.reading.tool_output import Described
 from real_systems.kafka.picture import brokers_text
 
@@ -43,6 +44,7 @@ def _is_like(moment: Moment, described: Described) -> bool:
     return (
         moment.leader == described.leader
         and set(moment.replicas) == set(described.replicas)
+        and moment.isr is not None
         and set(moment.isr) == set(described.isr)
         and set(moment.elr) == set(described.elr if described.elr is not None else moment.elr)
     )

@@ -1,6 +1,6 @@
 """The answer to `logs`: what happened to each partition, and what a lesson says of it."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
@@ -9,21 +9,19 @@ from typing import Any
 
 from protocol_lab.checker.result import Verdict
 from protocol_lab.errors import LabError, unknown
+from real_systems.kafka.logs.answers import facts
+from real_systems.kafka.logs.answers.answer import Answer, grouped
+from real_systems.kafka.logs.answers.findings import Finding
+from real_systems.kafka.logs.answers.judgements import judge
+from real_systems.kafka.logs.answers.rules import RULES, Lack, found_in, lacks_of
 from real_systems.kafka.logs.broker_events import (
     Event,
     events_of_brokers,
     events_of_replicas,
     in_order,
 )
-from real_systems.kafka.logs.findings import Finding, of_the_cluster
-from real_systems.kafka.logs.histories import (
-    Cluster,
-    Moment,
-    moment_text,
-    partitions_of,
-    read_cluster,
-)
-from real_systems.kafka.logs.judgements import judge
+from real_systems.kafka.logs.histories import Cluster, partitions_of, read_cluster
+from real_systems.kafka.logs.moments import Moment, moment_text
 from real_systems.kafka.logs.notes import clock_differences, tool_notes
 from real_systems.kafka.logs.reading.archives import unpacked
 from real_systems.kafka.logs.reading.entries import by_day, time_in
@@ -31,7 +29,6 @@ from real_systems.kafka.logs.reading.readings import Run, here
 from real_systems.kafka.logs.reading.sources import find_sources
 from real_systems.kafka.logs.report_page import (
     drawn_moments,
-    findings_list,
     folded,
     paragraph,
     whole_page,
@@ -48,6 +45,11 @@ _NICKNAMES = {
 """Names that do not tell what the logs are of, for the notebook that asks."""
 
 _DAY = 24 * 3600 * 1000
+_NO_LOG = (
+    "is a log of Kafka: name a folder with server.log, controller.log, state-change.log, or with"
+    " the output of kafka-dump-log."
+)
+_CHECK = "decisions that the controller's rules do not allow"
 _FEW = 20
 """So many partitions are checked, and listed moment by moment, without being asked for."""
 
@@ -55,24 +57,27 @@ _FEW = 20
 @dataclass
 class Report:
     """What the logs say. `partitions`: those that were asked about; `period`: from when to when;
-    `notes`: what to know of the reading, such as files that were passed over and clocks that
-    disagree; `checks`: for each partition whether the metadata log is a run of the controller's
-    rules; `explained`: list it."""
+    `answer`: what was found, or why that can't be told; `notes`: what to know of the reading, such
+    as files that were passed over and clocks that disagree; `checks`: for each partition whether
+    the metadata log is a run of the controller's rules; `explained`: list it."""
 
     cluster: Cluster
     partitions: dict[str, list[Moment]]
     period: tuple[int, int]
-    findings: list[Finding]
+    answer: Answer
     notes: list[str]
     checks: dict[str, LogAnswer] = field(default_factory=dict)
     explained: bool = False
 
     @property
-    def is_clean(self) -> bool:
-        """Is there nothing to warn of?"""
-        return not self.findings and all(
-            each.verdict != Verdict.VIOLATED for each in self.checks.values()
-        )
+    def findings(self) -> Sequence[Finding]:
+        """What was found, in the order of time."""
+        return self.answer.findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """VIOLATED: found. HOLDS: nothing found, and that was enough to tell. Else UNDECIDED."""
+        return self.answer.verdict
 
     @property
     def listed(self) -> list[str]:
@@ -99,22 +104,29 @@ class Report:
         return events_of_brokers(self.cluster)
 
     def __str__(self) -> str:
-        parts = list(self.notes)
+        parts = self._other_notes
         for partition in self.listed:
-            replicas = ", ".join(map(str, self.partitions[partition][-1].replicas))
-            parts += ["", f"{partition}, replicas {replicas}:"]
+            parts += ["", f"{self._title(partition)}:"]
             parts += [f"  {line}" for line in self.time_line(partition, events=True).split("\n")]
         if self.unlisted:
             parts += ["", self.unlisted]
-        parts += ["", "What the lessons say of it:" if self.findings else "Nothing to warn of."]
-        parts += [f"  {line}" for line in by_day((each.time, str(each)) for each in self.findings)]
         if self.checks:
             parts += ["", "Is the metadata log a run of the controller's rules?"]
         for partition, answer in self.checks.items():
             parts += [f"  {line}" for line in f"{partition}: {answer}".split("\n")]
             if self.explained:
                 parts += [f"    {line}" for line in answer.run_text().split("\n")]
+        parts += ["", str(self.answer)]
         return "\n".join(parts).lstrip("\n")
+
+    @property
+    def _other_notes(self) -> list[str]:
+        """Those that the answer does not have."""
+        return [each for each in self.notes if each not in self.answer.unread]
+
+    def _title(self, partition: str) -> str:
+        replicas = ", ".join(map(str, self.partitions[partition][-1].replicas))
+        return f"{partition}, replicas {replicas or 'not said'}"
 
     @property
     def unlisted(self) -> str:
@@ -131,6 +143,7 @@ class Report:
         """The same for other programs; times are milliseconds since 1970. What brokers did with
         their replicas is said of the partitions that are listed."""
         return {
+            **self.answer.as_json(),
             "releases": sorted(self.cluster.releases),
             "partitions": {
                 name: [asdict(each) for each in moments]
@@ -158,14 +171,12 @@ class Report:
         return "\n".join(by_day((time, text) for (time, _), text in lines))
 
     def _repr_html_(self) -> str:
-        parts = [paragraph(each) for each in self.notes]
-        parts.append(findings_list(self.findings))
+        parts = [self.answer._repr_html_(), *map(paragraph, self._other_notes)]
         for partition, answer in self.checks.items():
             parts.append(folded(f"{partition}: {answer}", answer.run_text()))
         for partition in self.listed:
             moments = self.partitions[partition]
-            replicas = ", ".join(map(str, moments[-1].replicas))
-            parts.append(f"<h2>{escape(partition)}, replicas {replicas}</h2>")
+            parts.append(f"<h2>{escape(self._title(partition))}</h2>")
             parts.append(folded("Moment by moment", self.time_line(partition, events=True)))
             parts.append(drawn_moments(self.cluster, partition, moments, self.events(partition)))
         parts.append(paragraph(self.unlisted) if self.unlisted else "")
@@ -189,7 +200,7 @@ def recorded(name: str) -> Path:
 
 
 def read(
-    folders: Iterable[str | Path],
+    folders: Sequence[str | Path],
     topic: str | None = None,
     partition: int | None = None,
     begin: str | None = None,
@@ -213,56 +224,69 @@ def read(
             cluster = read_cluster(sources, topic, run)
     except OSError as error:
         raise LabError(f"{error.filename} can't be read ({error.strerror}).") from None
-    if not (cluster.partitions or cluster.said or cluster.records):
-        raise LabError(
-            " ".join([*map(str, sources.unread), "Nothing that was read tells of a cluster."])
-        )
+    known = cluster.partitions or cluster.said or cluster.records or cluster.quorum
+    if not (known or cluster.unread):
+        raise LabError(f"Nothing in {' and '.join(map(str, folders))} {_NO_LOG}")
     chosen = list(partitions_of(cluster, topic, partition))
     if (topic or partition is not None) and not chosen:
-        known = sorted({each.rpartition("-")[0] for each in cluster.partitions})
+        topics = sorted({each.rpartition("-")[0] for each in cluster.partitions})
         raise LabError(
             f"The logs say nothing of {topic or 'such a topic'}"
             f"{'' if partition is None else f', partition {partition}'}: they know"
-            f" {', '.join(known) or 'no topic'}."
+            f" {', '.join(topics) or 'no topic'}."
         )
-    times = [each.time for name in chosen for each in cluster.partitions[name]]
+    times = [each.time for name in chosen for each in cluster.partitions.get(name, [])]
     times += [each.entry.time for each in cluster.said]
+    times += [each.time for each in cluster.records if each.time is not None]
     day = max(times, default=0) // _DAY * _DAY
     first, last = _moment(begin, day, 0), _moment(end, day, max(times, default=0) + 1)
     if begin and end and first > last:
         raise LabError(f"{begin} is after {end}: give the earlier time with --from.")
     checked = cluster.has_metadata and bool(check or rules or len(chosen) <= _FEW)
     judgements = list(judge(cluster, chosen, eligible if checked else None, run))
-    findings = {*of_the_cluster(cluster), *(one for each in judgements for one in each.findings)}
-    notes = [
-        *map(str, [*cluster.unread, *cluster.doubts]),
-        *cluster.remarks,
-        *clock_differences(cluster),
-    ]
-    notes += tool_notes(cluster, chosen)
-    if not cluster.has_metadata and cluster.said_of("leads"):
-        notes.append(
-            "There is no metadata log here: what follows is what the brokers say they were told."
-            " Add what `kafka-dump-log --cluster-metadata-decoder --files FILE,FILE` prints for"
-            " all files *.log and *.checkpoint in a controller's __cluster_metadata-0."
-        )
-    if not cluster.partitions and not cluster.has_metadata:
-        notes.append(
-            "No partition is named here: add the brokers' state-change.log, or the metadata log."
-        )
+    checks = {each.partition: each.answer for each in judgements if each.answer}
+    notes = [*cluster.remarks, *clock_differences(cluster), *tool_notes(cluster, chosen)]
     if cluster.has_metadata and not checked:
         notes.append(f"These are {len(chosen)} partitions: --check checks each one's records.")
-    cut = {name: _between(cluster.partitions[name], first, last) for name in chosen}
+    unread = [*map(str, [*cluster.unread, *cluster.doubts]), *cluster.disagreements]
+    findings = {*found_in(cluster), *(one for each in judgements for one in each.findings)}
+    lacks = [*lacks_of(cluster), *(one for each in judgements for one in each.lacks)]
+    lacks += [
+        Lack(name, each.missing, (_CHECK,))
+        for name, each in checks.items()
+        if each.verdict == Verdict.UNDECIDED
+    ]
+    breaches = [name for name, each in checks.items() if each.verdict == Verdict.VIOLATED]
+    if cluster.gap:  # what is missing may explain it
+        why = facts.metadata(cluster)
+        lacks += [Lack(name, why, (_CHECK,)) for name in breaches]
+        breaches = []
+    if not chosen and not cluster.has_metadata:
+        why = "no partition is named. Add the brokers' state-change.log, or the metadata log."
+        if not known:
+            lacks, why = [], f"nothing here {_NO_LOG}"
+        lacks.append(Lack("", why, tuple(each.looks_for for each in RULES if not each.of_cluster)))
+    known_times = [each for each in times if each and first <= each <= last]
+    answer = Answer(
+        sorted(
+            (each for each in findings if not each.time or first <= each.time <= last),
+            key=lambda each: (each.time, each.partition, each.text),
+        ),
+        breaches,
+        unread,
+        grouped(lacks),
+        sorted({each.entry.node for each in cluster.said if each.entry.node is not None}),
+        (min(known_times, default=0), max(known_times, default=0)),
+        chosen,
+    )
+    cut = {name: _between(cluster.partitions.get(name, []), first, last) for name in chosen}
     return Report(
         cluster,
         {name: each for name, each in cut.items() if each},
         (first, last),
-        sorted(
-            (each for each in findings if first <= each.time <= last),
-            key=lambda each: (each.time, each.partition, each.text),
-        ),
-        notes,
-        {each.partition: each.answer for each in judgements if each.answer},
+        answer,
+        [*unread, *notes],
+        checks,
         explained=check,
     )
 

@@ -5,9 +5,9 @@ from html import escape
 
 from protocol_lab.drawing.pictures import image_html
 from real_systems.kafka.logs.broker_events import Event, events_of_brokers
-from real_systems.kafka.logs.findings import Finding
-from real_systems.kafka.logs.histories import Cluster, Moment
+from real_systems.kafka.logs.histories import Cluster
 from real_systems.kafka.logs.moment_pictures import moment_pictures
+from real_systems.kafka.logs.moments import Moment
 from real_systems.kafka.logs.reading.entries import clock, day
 
 _DRAWN = 12
@@ -57,14 +57,6 @@ def paragraph(text: str) -> str:
 def folded(title: str, text: str) -> str:
     """A text whose lines are shown as they are when its title is clicked."""
     return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
-
-
-def findings_list(findings: Sequence[Finding]) -> str:
-    """What the lessons say."""
-    if not findings:
-        return paragraph("Nothing to warn of.")
-    items = "".join(f"<li>{day(each.time)} {escape(str(each))}</li>" for each in findings)
-    return f"<h2>What the lessons say of it</h2><ul class='findings'>{items}</ul>"
 
 
 def drawn_moments(

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from protocol_lab.checker.result import Verdict
 from protocol_lab.cli import main
 from protocol_lab.errors import LabError
-from real_systems.kafka.logs.histories import NONE
+from real_systems.kafka.logs.moments import NONE
 from real_systems.kafka.logs.reading.entries import by_day, time_in
 from real_systems.kafka.logs.report import CLUSTERS, read
 
@@ -307,41 +308,55 @@ def test_bad_input_is_one_sentence(unpacked, tmp_path):
     pictures = tmp_path / "pictures"
     pictures.mkdir()
     (pictures / "a.png").write_bytes(b"\x89PNG\0\0")
-    with pytest.raises(LabError, match=r"Nothing in .*pictures is a log of Kafka \(1 other"):
-        read([pictures])
-    (pictures / "server.log").symlink_to(tmp_path / "away")
-    with pytest.raises(
-        LabError, match=r"\(1 other files\); .*server.log can't be read \(No such f"
-    ):
-        read([pictures])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(LabError, match=r"Nothing in .*empty is a log of Kafka: name a folder with"):
+        read([tmp_path / "empty"])
     with pytest.raises(LabError, match="say nothing of nix: they know __consumer_offsets, t"):
         read([unpacked], topic="nix")
     with pytest.raises(LabError, match="is no time: write 02:19"):
         read([unpacked], begin="noon")
     with pytest.raises(LabError, match="02:30 is after 02:10: give the earlier time with --from"):
         read([unpacked], begin="02:30", end="02:10")
-    cut = tmp_path / "cuts" / "cut.tar.gz"
-    cut.parent.mkdir()
-    cut.write_bytes(archive("told_failed_3.6.2").read_bytes()[:9000])
-    for path in (cut, cut.parent):
-        with pytest.raises(LabError, match="can't be unpacked to its end"):
-            read([path])
-    (pictures / "server.properties").write_text("node.id=1\n", encoding="utf-8")
-    with pytest.raises(LabError, match="Nothing that was read tells of a cluster"):
-        read([pictures])
-    assert "No partition is named here" in read([unpacked / "node1" / "server.log"]).notes[-1]
-    (cut.parent / "server.log.gz").write_bytes(gzip.compress(b"a line")[:9])
-    with pytest.raises(LabError, match="can't be unpacked"):
-        read([cut.parent])
-    cut.unlink()
-    with pytest.raises(LabError, match=r"server.log.gz breaks off before anything can be read: na"):
-        read([cut.parent])
-    os.mkfifo(pictures / "pipe")
-    with pytest.raises(LabError, match=r"Nothing in .*pipe is a log"):
-        read([pictures / "pipe"])
     shutil.copy(archive("told_failed_4.3.1"), unpacked)
     note = next(each for each in read([unpacked]).notes if "disagree" in each)
     assert "dumps of the metadata log disagree at offset" in note
+
+
+def test_what_is_not_read_is_named_and_takes_the_all_clear_away(unpacked, tmp_path):
+    def why(path: Path) -> str:
+        report = read([path])
+        assert report.verdict == Verdict.UNDECIDED
+        return str(report.answer)
+
+    pictures, cuts = tmp_path / "pictures", tmp_path / "cuts"
+    pictures.mkdir()
+    cuts.mkdir()
+    (pictures / "a.png").write_bytes(b"\x89PNG\0\0")
+    assert "a.png is nothing that the kit reads." in why(pictures)
+    assert "nothing here is a log of Kafka: name a folder with server.log" in why(pictures)
+    (pictures / "server.log").symlink_to(tmp_path / "away")
+    assert "server.log can't be read (No such file)" in why(pictures)
+    os.mkfifo(pictures / "pipe")
+    assert "pipe is nothing that the kit reads" in why(pictures / "pipe")
+    cut = cuts / "cut.tar.gz"
+    cut.write_bytes(archive("told_failed_3.6.2").read_bytes()[:9000])
+    assert "can't be unpacked to its end" in why(cut)
+    assert "can't be unpacked to its end" in why(cuts)
+    cut.unlink()
+    (cuts / "server.log.gz").write_bytes(gzip.compress(b"a line")[:9])
+    assert "server.log.gz breaks off before anything can be read." in why(cuts)
+    (cuts / "server.log.gz").unlink()
+    started = (
+        "[2026-11-25 02:19:13,177] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+    )
+    (cuts / "server.log").write_text(started, encoding="utf-8")
+    assert "no partition is named. Add the brokers' state-change.log" in why(cuts)
+    (cuts / "server.log").unlink()
+    bookie = "2026-11-25 02:31:52,396 INFO Main - Hello, I'm your bookie, bookieId is b1\n"
+    broker = "2026-11-25 02:32:00,092 INFO PulsarService - Starting Pulsar Broker service\n"
+    for name, line in (("BookKeeper", bookie), ("Pulsar", broker)):
+        (cuts / "a.log").write_text(line, encoding="utf-8")
+        assert f"a.log is a log of {name}: the kit reads those of Kafka only." in why(cuts)
 
 
 def test_what_may_not_be_read_is_passed_over(unpacked, monkeypatch):
@@ -357,8 +372,8 @@ def test_what_may_not_be_read_is_passed_over(unpacked, monkeypatch):
     report = read([unpacked])
     assert "node1/server.log can't be read (Permission denied)." in report.notes[0]
     assert report.partitions
-    with pytest.raises(LabError, match=r"server.log can't be read \(Permission denied\): name a"):
-        read([unpacked / "node1" / "server.log"])
+    alone = read([unpacked / "node1" / "server.log"])
+    assert "server.log can't be read (Permission denied)." in str(alone.answer)
 
 
 def test_the_command(unpacked, tmp_path, capsys):
@@ -368,7 +383,9 @@ def test_the_command(unpacked, tmp_path, capsys):
     assert "<svg" in page.read_text(encoding="utf-8") or "data:image/svg" in page.read_text(
         encoding="utf-8"
     )
-    assert main(["logs", str(archive("two_quick_changes_2.0.0")), "--json"]) == 0
+    assert main(["logs", str(archive("two_quick_changes_2.0.0")), "--json"]) == 2
     said = json.loads(capsys.readouterr().out)
-    assert (said["releases"], said["findings"]) == (["2.0.0"], [])
+    assert (said["releases"], said["findings"], said["answer"]) == (["2.0.0"], [], "can't tell")
+    whys = str([each["why"] for each in said["not looked for"]])
+    assert "broker 1's log does not say that it led in epoch 4" in whys
     assert main(["logs", str(tmp_path / "nowhere")]) == 3

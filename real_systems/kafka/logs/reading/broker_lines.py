@@ -16,13 +16,6 @@ _NEW = r"(?P<partition>[\w.-]+-\d+)"  # t-0
 _EITHER = rf"(?:{_OLD}|{_NEW})"
 _NODES = r"(?P<isr>\d+(?:, ?\d+)*|)"
 
-_STATE = (
-    r"leader=(?P<leader>-?\d+), leaderEpoch=(?P<epoch>\d+), "
-    rf"isr=\[?{_NODES}\]?, (?:zkVersion|partitionEpoch)=(?P<version>\d+), "
-    r"replicas=\[?(?P<replicas>\d+(?:, ?\d+)*|)\]?"
-)
-"""A partition as a controller with ZooKeeper tells it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -61,37 +54,70 @@ KINDS: dict[str, list[str]] = {
         r"Completed load of Log\(dir=[^,]*/(?P<partition>[\w.-]+-\d+),.*?"
         r"highWatermark=(?P<high_watermark>\d+).*?logEndOffset=(?P<end>\d+)",
     ],
-    # 0.10.2 to 3.9, with ZooKeeper
+    # 0.10.2 to 3.9, with ZooKeeper, at TRACE: what a broker is told; since 3.3 at INFO, what it
+    # knows already
     "told": [
-        r"eceived LeaderAndIsr request LeaderAndIsrPartitionState\(.*?"
-        rf"topicName='(?P<topic>[\w.-]+)', partitionIndex=(?P<index>\d+), .*?{_STATE}",
-        r"(?:eceived LeaderAndIsr request|ached leader info|ending become-\w+ LeaderAndIsr request)"
-        rf" (?:correlation id \d+ from controller \d+ epoch \d+ )?\(?(?:Leader|Partition)\w*State\("
-        rf".*?{_STATE}.*? for partition {_EITHER}",
-        r"(?:ached leader info|ending become-\w+ LeaderAndIsr request) \((?:LeaderAndIsrInfo:\()?"
-        r"Leader:(?P<leader>-?\d+),ISR:(?P<isr>[\d,]*),LeaderEpoch:(?P<epoch>\d+)"
-        rf"(?:.*?AllReplicas:(?P<replicas>[\d,]*))?.* for partition {_EITHER}",
+        rf"eceived LeaderAndIsr request .*? for partition {_EITHER}",
+        r"eceived LeaderAndIsr request LeaderAndIsrPartitionState\("
+        r"topicName='(?P<topic>[\w.-]+)', partitionIndex=(?P<index>\d+)",
+        rf"ached leader info .*? for partition {_EITHER}",
+        rf"kipped the become-\w+ state change for {_NEW} with topic id"
+        r" .*?Partition(?:Registration|State)\(",
     ],
-    # 3.3 and later, under KRaft
+    # what a controller decides. With ZooKeeper: until 2.5 at TRACE, from 2.6 to 3.9 at INFO; under
+    # KRaft, since 3.3, for a new partition only
+    "decided": [
+        rf"hanged partition {_EITHER} from (?P<state>\w+) to OnlinePartition with state "
+        r"LeaderAndIsr\(",
+        rf"Partition {_EITHER} state changed to \(Leader:",
+        rf"ending become-\w+ LeaderAndIsr request .*? for partition {_EITHER}",
+        rf"(?:Replayed PartitionRecord for (?:new|existing)|Created) partition {_NEW}"
+        r" (?:with topic ID \S+ )?and PartitionRegistration\(",
+    ],
+    # 2.6 to 3.9, with ZooKeeper
+    "assigned": [
+        rf"hanged partition {_EITHER} state from NonExistentPartition to NewPartition"
+        r" with assigned replicas (?P<replicas>\d+(?:,\d+)*)",
+    ],
+    # 3.3 and later; 2.6 to 3.2; 1.0 to 2.5 (Partition's own lines)
     "leads": [
         rf"Leader {_NEW} with topic id \S+ starts at leader epoch (?P<epoch>\d+) from offset "
         r"(?P<end>\d+) with partition epoch (?P<version>\d+), high watermark "
         rf"(?P<high_watermark>\d+), ISR \[{_NODES}\]",
+        rf"Leader {_NEW} starts at leader epoch (?P<epoch>\d+) from offset (?P<end>\d+) with high "
+        rf"watermark (?P<high_watermark>\d+) ISR \[{_NODES}\]",
+        rf"\] {_NEW} starts at [Ll]eader [Ee]poch (?P<epoch>\d+) from offset (?P<end>\d+)"
+        r"(?: with high watermark (?P<high_watermark>\d+))?\. Previous",
     ],
     "follows": [
         rf"Follower {_NEW} starts at leader epoch (?P<epoch>\d+) from offset (?P<end>\d+) with "
         r"partition epoch (?P<version>\d+) and high watermark (?P<high_watermark>\d+)\. "
         r"Current leader is (?P<leader>-?\d+)",
+        rf"Follower {_NEW} starts at leader epoch (?P<epoch>\d+) from offset (?P<end>\d+) with"
+        r" high watermark (?P<high_watermark>\d+)\. Previous",
     ],
+    # until 1.0; 3.3 and later, under KRaft: the controller's own words for an unclean election
+    "elects_uncleanly": [
+        rf"No broker in ISR is alive for {_EITHER}\. Elect leader (?P<leader>\d+) from",
+        rf"UNCLEAN partition change for {_NEW}\b",
+        r"Setting new leader for topicId (?P<topic_id>[\w-]{22}), partition (?P<index>\d+) to"
+        r" (?P<leader>\d+) using an unclean election",
+    ],
+    # 3.2 and later: the broker that was elected so
+    "recovers": [rf"topic partition {_NEW} was marked as RECOVERING"],
+    # the broker's server.log, every release: what it does to its fetchers when it leads or follows
+    "fetches": [r"\[ReplicaFetcherManager on broker (?P<node>\d+)\] (?:Removed|Added) fetcher"],
     # every release; the first without a word of why only until 0.11
     "truncates": [
         rf"Truncating log {_NEW} to offset (?P<end>\d+)",
         rf"Log partition={_NEW}, dir=[^\]]*\] Truncating to offset (?P<end>\d+)",
         rf"UnifiedLog partition={_NEW}, dir=[^\]]*\] Truncating to offset (?P<end>\d+)",
     ],
-    # 4.x
+    # 0.11 and later; since 2.7 the second one, too
     "truncates_committed": [
         rf"Truncating {_NEW} to offset (?P<end>\d+) below high watermark (?P<high_watermark>\d+)",
+        rf"Log partition={_NEW}, dir=[^\]]*\] Non-monotonic update of high watermark from \(offset="
+        r"(?P<high_watermark>\d+)[ ,].*? to \(offset=(?P<end>\d+)",
     ],
     "isr_shrinks": [
         rf"\[Partition {_NEW} broker=\d+\] Shrinking ISR from [\d, ]* to {_NODES}\.(?: Leader: "
@@ -104,16 +130,27 @@ KINDS: dict[str, list[str]] = {
         rf"Partition {_OLD} on broker \d+: Expanding ISR(?: for partition \S+)? from [\d, ]* to "
         rf"{_NODES}",
     ],
-    # until 0.11: a broker would rather end than truncate below its high watermark
+    # 2.4 and later: a leader's change of the ISR, as it was accepted
+    "isr_updated": [
+        rf"\[Partition {_NEW} broker=(?P<leader>\d+)\] ISR updated to \[?{_NODES}\]?"
+        r" (?:\(under-min-isr\) | )?and (?:zkV|v)ersion updated to \[?(?P<version>\d+)",
+    ],
+    # until 0.11: a broker would rather end than truncate below its high watermark; until 0.10.0
+    # only the topic is named
     "halts": [
         r"(?:Exiting|Halting) because log truncation is not allowed for partition "
         rf"{_EITHER}",
+        r"(?:Exiting|Halting) because log truncation is not allowed for topic (?P<name>[\w.-]+),",
     ],
     # 2.7 and later: the quorum of controllers
     "stands": [
         r"Completed transition to CandidateState\(localId=(?P<node>\d+),.*?epoch=(?P<epoch>\d+)"
     ],
-    "release": [r"Kafka version ?: (?P<release>\d+\.\d+\.\d+)"],
+    "wins": [r"Completed transition to Leader\(local\D*(?P<node>\d+).*?\bepoch=(?P<epoch>\d+)"],
+    # 3.3 and later: a controller that led, and no longer does
+    "deposed": [r"Renouncing the leadership .*? We were the leader at epoch (?P<epoch>\d+)"],
+    # Confluent's builds have a number of their own
+    "release": [r"Kafka version ?: (?P<release>\d+\.\d+\.\d+)(?P<confluent>-ccs|-ce)?"],
 }
 
 _WORDS_OF = {
@@ -122,18 +159,53 @@ _WORDS_OF = {
     "came_back_clean": ["since clean shutdown file"],
     "shut_down": ["shut down completed"],
     "loaded": ["Completed load of"],
-    "told": ["eaderAndIsr", "eader info"],
+    "told": ["eceived LeaderAndIsr", "ached leader info", "kipped the become-"],
+    "decided": [
+        "to OnlinePartition with",
+        "state changed to (Leader",
+        "ending become-",
+        "and PartitionRegistration(",
+    ],
+    "assigned": ["with assigned replicas"],
     "leads": ["starts at leader epoch"],
     "follows": ["starts at leader epoch"],
+    "elects_uncleanly": ["unclean election", "UNCLEAN partition", "No broker in ISR is alive"],
+    "recovers": ["marked as RECOVERING"],
+    "fetches": ["ReplicaFetcherManager on broker"],
     "truncates": ["Truncating "],
-    "truncates_committed": ["Truncating "],
+    "truncates_committed": ["Truncating ", "Non-monotonic update"],
     "isr_shrinks": ["Shrinking ISR"],
     "isr_grows": ["Expanding ISR"],
+    "isr_updated": ["ISR updated to"],
     "halts": ["truncation is not allowed"],
     "stands": ["to CandidateState"],
+    "wins": ["transition to Leader("],
+    "deposed": ["Renouncing the leadership"],
     "release": ["Kafka version"],
 }
 """Each line of a kind has one of these words: lines without any are passed over fast."""
+
+_LIST = r"\[?(?:List\()?(\d+(?:, ?\d+)*|)"
+
+_STATE_FIELDS = {
+    "leader": r"\b[lL]eader(?:=|:|: -?\d+ -> )(-?\d+)",
+    "epoch": r"\b[lL]eaderEpoch(?:=|:|: -?\d+ -> )(\d+)",
+    "version": r"\b(?:[zZ]kVersion|partitionEpoch)(?:=|:|: -?\d+ -> )(\d+)",
+    "isr": rf"\b(?:isr=|ISR:|isr: \[[\d, ]*\] -> ){_LIST}",
+    "states": r"\bisrWithBrokerEpoch=List\(([^\]]*?\)|)\), leader",
+    "replicas": rf"\b(?:replicas=|AllReplicas:){_LIST}",
+    "elr": rf"\belr(?:=|: \[[\d, ]*\] -> ){_LIST}",
+    "last_known": rf"\blastKnownElr(?:=|: \[[\d, ]*\] -> ){_LIST}",
+    "recovery": r"\b[lL]eaderRecoveryState(?:=|:|: \w+ -> )([A-Z]+)",
+    "topic_id": r"topic (?:id|ID) (?:Some\()?([\w-]{22})",
+    "previous": r"[Pp]revious [Ll]eader [Ee]poch was:? (-?\d+)",
+}
+"""A partition's state as different releases write it; what a line does not have is not said."""
+
+_WITH_STATE = {"told", "decided", "leads", "follows", "elects_uncleanly"}
+_LISTS = {"isr", "replicas", "elr", "last_known"}
+
+_FIELD_PATTERNS = {name: re.compile(each) for name, each in _STATE_FIELDS.items()}
 
 _PATTERNS = {kind: [re.compile(each) for each in patterns] for kind, patterns in KINDS.items()}
 
@@ -163,12 +235,30 @@ def _said(kind: str, entry: Entry, groups: dict[str, str | None]) -> Said:
     topic, index = groups.pop("topic", None), groups.get("index")
     if topic:
         partition = f"{topic}-{index}"
+    if kind in _WITH_STATE and "topic_id" not in groups:  # else it is the state before
+        stated = ((name, each.search(entry.text)) for name, each in _FIELD_PATTERNS.items())
+        groups = {name: found[1] for name, found in stated if found} | groups
+        if states := groups.pop("states", None):
+            groups["isr"] = ",".join(re.findall(r"brokerId=(\d+)", states))
+    if groups.pop("confluent", None):
+        groups["release"] = _of_apache(groups["release"])
     fields: dict[str, Any] = {}
     for name, text in groups.items():
         if text is None:
             continue
-        if name in ("isr", "replicas"):
+        if name in _LISTS:
             fields[name] = [int(each) for each in re.findall(r"\d+", text)]
         else:
             fields[name] = int(text) if text.removeprefix("-").isdecimal() else text
     return Said(kind, entry, partition, fields)
+
+
+def _of_apache(release: str) -> str:
+    """Kafka's release in a Confluent Platform: 7.5.0 has 3.5.0.
+
+    Source: https://docs.confluent.io/platform/current/installation/versions-interoperability.html
+    """
+    major, minor, patch = map(int, release.split("."))
+    shifted = {5: (2, minor), 6: (2, minor + 6), 7: (3, minor), 8: (4, minor)}
+    major, minor = shifted.get(major, (major, minor))
+    return f"{major}.{minor}.{patch}"

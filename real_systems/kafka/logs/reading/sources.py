@@ -29,7 +29,9 @@ _METADATA = re.compile(
     r'payload: \{"type":"[A-Z_]+"|LeaderChange: \{|__cluster_metadata-0/\d+\.(log|checkpoint)'
 )
 _TOPICS = re.compile(r"^\s*Topic: ?\S+\s+Partition: ?\d+\s+Leader: ?", re.MULTILINE)
-_QUORUM = re.compile(r"^NodeId\s+(?:\w+\s+)?LogEndOffset\s|^LeaderEpoch:\s+\d+$", re.MULTILINE)
+_QUORUM = re.compile(
+    r"^\s*NodeId\s+(?:\w+\s+)?LogEndOffset\s|^\s*LeaderEpoch:\s+\d+\s*$", re.MULTILINE
+)
 _SEGMENT = re.compile(r"\d{20}\.log|\d{20}-\d{10}\.checkpoint")
 _PROPERTIES = re.compile(r"^(broker\.id|node\.id)\s*=\s*(-?\d{1,10})\s*$", re.MULTILINE)
 _BESIDE = re.compile(
@@ -101,7 +103,8 @@ class Sources:
 
 
 def find_sources(found: Unpacked) -> Sources:
-    """The files below some folders (or these files). Raises LabError if none says anything."""
+    """The files below some folders (or these files), and what is not read of them. Raises LabError
+    for a folder that there is not."""
     sources = Sources(unread=list(found.unread), roots=list(found.places))
     for folder in found.places:
         if not folder.exists():
@@ -120,16 +123,6 @@ def find_sources(found: Unpacked) -> Sources:
                 sources.files.append(source)
             elif source is not None:
                 sources.unread.append(source)
-    if not sources.files:
-        names = " and ".join(str(found.name(each)) for each in found.places)
-        others = [each for each in sources.unread if each.why == _NOTHING]
-        reasons = [str(each) for each in sources.unread if each.why != _NOTHING]
-        why = f"; {reasons[0].removesuffix('.')}" if reasons else ""
-        raise LabError(
-            f"Nothing in {names} is a log of Kafka ({len(others)} other files){why}: name a folder"
-            " with server.log, controller.log, state-change.log, or with the output of"
-            " kafka-dump-log."
-        )
     return sources
 
 
@@ -182,6 +175,8 @@ def _source(path: Path, name: Path) -> Source | Unread | None:
     layout, ranks = learned(lines)
     text = "\n".join(lines)
     kind = _kind(text, ranks)
+    if kind is Kind.LOG and (system := _other_system(text)):
+        return Unread(name, f"is a log of {system}: the kit reads those of Kafka only")
     if kind is not None:
         said = _PROPERTIES.search(text) if kind is Kind.PROPERTIES else None
         return Source(path, kind, int(said[2]) if said else None, name, None, layout, framing)
@@ -192,6 +187,14 @@ def _source(path: Path, name: Path) -> Source | Unread | None:
         return None
     first = next(filter(str.strip, lines), "") if head.isascii() and b"\0" not in head else ""
     return Unread(name, _NOTHING, first=first)
+
+
+def _other_system(text: str) -> str:
+    """The system that writes logs like this, if that is not Kafka."""
+    if "kafka" in text.lower() or any(each.decode() in text for each in WORDS):
+        return ""
+    names = {"Pulsar": r"pulsar", "BookKeeper": r"bookkeeper|bookie"}
+    return next((each for each, word in names.items() if re.search(word, text, re.I)), "")
 
 
 def _head(path: Path, breaks: list[Unread], framing: str = "") -> list[str]:

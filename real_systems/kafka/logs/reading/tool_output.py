@@ -14,10 +14,17 @@ from pathlib import Path
 from real_systems.kafka.logs.reading.lines.file_lines import blocks_of, lines_of, lines_with
 from real_systems.kafka.logs.reading.sources import Source
 
-_FIELD = re.compile(r"(\w+): ?([^\t\n]*)")
+_FIELDS = (
+    "TopicId|Topic|PartitionCount|ReplicationFactor|Configs|Partition|Leader|Replicas|Isr|Elr"
+    "|LastKnownElr|Offline|MarkedForDeletion"
+)
+_FIELD = re.compile(rf"(?<!\S)({_FIELDS}): ?(?!(?:{_FIELDS}):)(\S*)")
+"""Tabs separate the fields, and blanks where somebody has pasted them."""
+
 _BATCH = re.compile(r"baseOffset: (\d+) lastOffset: (\d+) .*?partitionLeaderEpoch: (-?\d+)")
 _DUMPED = re.compile(r"^Dumping .*?([\w.-]+-\d+)/\d+\.log")
-_ROW = re.compile(r"^(\d+)\s+(?:\S+\s+)?(\d+)\s+(\d+)\s+.*\s(Leader|Follower|Observer)\s*$")
+_ROW = re.compile(r"^\s*(\d+)\s+(?:\S+\s+)?(\d+)\s+(\d+)\s+.*\s(Leader|Follower|Observer)\s*$")
+_STATUS = re.compile(r"^\s*(LeaderId|LeaderEpoch|HighWatermark|CurrentVoters):\s+(\S.*)$")
 
 
 @dataclass(frozen=True)
@@ -37,11 +44,15 @@ class Described:
 @dataclass(frozen=True)
 class Quorum:
     """What a controller says of the metadata log. place: the file. ends: for each node up to which
-    offset it has the log, the leader first; committed: the high watermark, if it is printed."""
+    offset it has the log, the leader first; committed: the high watermark, leader: -1 for none,
+    epoch and voters, if these are printed."""
 
     place: str
     ends: dict[int, int]
     committed: int | None
+    leader: int | None = None
+    epoch: int | None = None
+    voters: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,13 +73,13 @@ def described_in(source: Source) -> Iterator[tuple[Described | None, dict[str, i
     for number, line in lines_of(source.path):
         fields = dict(_FIELD.findall(line))
         if "Configs" in fields and (found := re.search(r"min\.insync\.replicas=(\d+)", line)):
-            yield None, {fields["Topic"].strip(): int(found[1])}
+            yield None, {fields["Topic"]: int(found[1])}
         if not {"Topic", "Partition", "Leader", "Replicas", "Isr"} <= fields.keys():
             continue
         yield (
             Described(
                 f"{_place(source.path)}:{number}",
-                f"{fields['Topic'].strip()}-{fields['Partition'].strip()}",
+                f"{fields['Topic']}-{fields['Partition']}",
                 next(iter(_brokers(fields["Leader"])), -1),
                 _brokers(fields["Replicas"]),
                 _brokers(fields["Isr"]),
@@ -79,16 +90,24 @@ def described_in(source: Source) -> Iterator[tuple[Described | None, dict[str, i
         )
 
 
-def quorum_in(source: Source) -> Quorum:
-    """What kafka-metadata-quorum prints. Raises OSError."""
+def quorum_in(source: Source) -> Quorum | None:
+    """What kafka-metadata-quorum prints; None if nothing here is of it. Raises OSError."""
     ends: dict[int, int] = {}
-    committed = None
+    status: dict[str, str] = {}
     for _, line in lines_of(source.path):
         if found := _ROW.match(line):
             ends[int(found[1])] = int(found[2])
-        if found := re.match(r"HighWatermark:\s+(\d+)", line):
-            committed = int(found[1])
-    return Quorum(_place(source.path), ends, committed)
+        if found := _STATUS.match(line):
+            status[found[1]] = found[2]
+    leader, epoch, committed = (
+        int(text) if (text := status.get(name, "")).removeprefix("-").strip().isdecimal() else None
+        for name in ("LeaderId", "LeaderEpoch", "HighWatermark")
+    )
+    if not ends and leader is None:
+        return None
+    voters = status.get("CurrentVoters", "")
+    ids = re.findall(r'"id": ?(\d+)', voters) or re.findall(r"\d+", voters)
+    return Quorum(_place(source.path), ends, committed, leader, epoch, tuple(map(int, ids)))
 
 
 def checkpoint_in(source: Source) -> LogOnDisk | None:

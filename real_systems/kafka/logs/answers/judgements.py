@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from real_systems.kafka.logs.answers.findings import Finding
+from real_systems.kafka.logs.answers.rules import Lack, found_in, lacks_of
 from real_systems.kafka.logs.controller_log import check_partition
-from real_systems.kafka.logs.findings import Finding, of_a_partition
 from real_systems.kafka.logs.histories import Cluster
 from real_systems.kafka.logs.reading.readings import Run, here
 from real_systems.logged_runs import LogAnswer
@@ -27,10 +28,12 @@ class Share:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is said of a partition. answer: None if the metadata log was not to be checked."""
+    """What is said of a partition. lacks: why rules were not evaluated. answer: None if the
+    metadata log was not to be checked."""
 
     partition: str
     findings: list[Finding]
+    lacks: list[Lack]
     answer: LogAnswer | None
 
 
@@ -52,7 +55,8 @@ def judge_share(share: Share) -> list[Judgement]:
     return [
         Judgement(
             each,
-            of_a_partition(cluster, each),
+            list(found_in(cluster, each)),
+            list(lacks_of(cluster, each)),
             None if share.eligible is None else check_partition(cluster, each, share.eligible),
         )
         for each in cluster.partitions

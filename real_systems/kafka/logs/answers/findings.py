@@ -2,11 +2,19 @@
 which notebook explains it. A clean rolling restart gets no finding.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from real_systems.kafka.logs.histories import NONE, Cluster
+from real_systems.kafka.logs.histories import Cluster
+from real_systems.kafka.logs.moments import (
+    NONE,
+    NOTHING_KNOWN,
+    Moment,
+    follows_at_once,
+    most_in_sync,
+)
 from real_systems.kafka.logs.reading.broker_lines import Said
 from real_systems.kafka.logs.reading.entries import clock
 from real_systems.kafka.logs.reading.tool_output import best, partings
@@ -39,26 +47,26 @@ class Finding:
 
     def __str__(self) -> str:
         subject = f"{self.partition}: " if self.partition else ""
-        return f"{clock(self.time)}  {subject}{self.text}  ({self.place}; {self.lesson})"
+        time = clock(self.time) if self.time else "at some time"
+        return f"{time}  {subject}{self.text}  ({self.place}; {self.lesson})"
 
 
-def of_a_partition(cluster: Cluster, partition: str) -> list[Finding]:
-    """All findings about a partition."""
-    return [each for rule in _OF_A_PARTITION for each in rule(cluster, partition)]
+# --- Elections ------------------------------------------------------------------------------------
 
 
-def of_the_cluster(cluster: Cluster) -> list[Finding]:
-    """All findings about the cluster as a whole."""
-    return [each for rule in _OF_THE_CLUSTER for each in rule(cluster)]
-
-
-def _unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
-    moments = cluster.partitions[partition]
-    for before, after in pairwise(moments):
-        if not after.recovering or before.recovering or after.leader == NONE:
+def unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
+    """A leader that may lack records, from whatever it is known: the state of the partition says
+    so, or it was not in the ISR, or a line has these words."""
+    flagged: set[int] = set()
+    moments = cluster.partitions.get(partition, [])
+    for before, after, in_sync in zip(
+        [NOTHING_KNOWN, *moments], moments, most_in_sync(moments), strict=False
+    ):
+        if after.leader < 0 or not _is_unclean(cluster, before, after, in_sync):
             continue
-        known = [each for each in moments if each.time <= before.time and each.isr]
-        last_isr = known[-1].isr
+        flagged.add(after.leader)
+        known = [each.isr for each in moments if each.time <= before.time and each.isr]
+        said = " (leaderRecoveryState 1)" if after.recovering else ""
         if after.leader in before.last_known:
             how = (
                 f"broker {after.leader}, the last known leader, is elected, since nobody is left in"
@@ -67,22 +75,70 @@ def _unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
             )
         else:
             how = f"broker {after.leader} is elected, which was not in the ISR"
-            how += f" {brokers_text(last_isr)}"
+            if known and after.leader not in known[-1]:
+                how += f" {brokers_text(known[-1])}"
             if before.elr:
                 how += (
                     f" nor in the ELR {brokers_text(before.elr)}, whose members have every record"
                 )
-            how += ": an unclean election, configured or asked for"
+            how += ": an unclean election"
+            if after.place.startswith("metadata") or _is_before_elr(cluster):
+                how += ", configured or asked for"
         yield Finding(
             after.time,
             partition,
-            f"an election that may have lost records (leaderRecoveryState 1): {how}",
+            f"an election that may have lost records{said}: {how}",
             after.place,
             _LAST_REPLICA if before.elr or before.last_known else _TALK,
         )
+    words = [*cluster.said_of("elects_uncleanly", partition)]
+    for said in [*words, *cluster.said_of("recovers", partition)]:
+        leader = said.fields.get("leader", said.entry.node)
+        if said.kind == "elects_uncleanly" and said.fields.get("recovery") == "RECOVERED":
+            continue  # 4.0 writes so of an election from the ELR
+        if leader in flagged:
+            continue
+        flagged.add(leader)
+        who = "a broker" if leader is None else f"broker {leader}"
+        whose = "its" if said.kind == "recovers" else "the controller's"
+        yield Finding(
+            said.entry.time,
+            partition,
+            f"an election that may have lost records: {who} was elected without having been in the"
+            f" ISR, as {whose} log says: an unclean election",
+            said.entry.place,
+            _TALK,
+        )
 
 
-def _unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def _is_unclean(cluster: Cluster, before: Moment, after: Moment, in_sync: set[int] | None) -> bool:
+    """May a new leader lack records? in_sync: all that can have been in the ISR or the ELR."""
+    if after.recovering:
+        return not before.recovering
+    if in_sync is None or before.leader == after.leader or after.leader in in_sync:
+        return False
+    if after.place.startswith("metadata"):
+        return not cluster.gap
+    return _is_before_elr(cluster)  # lines do not always say who is in the ELR
+
+
+def without_leader(cluster: Cluster, partition: str) -> Iterator[Finding]:
+    for each in cluster.described.get(partition, []):
+        if each.leader < 0:
+            yield Finding(
+                0,
+                partition,
+                f"it has no leader, and its ISR is {brokers_text(each.isr)}: nobody can write or"
+                " read until one of these is back; any other broker would be an unclean election",
+                each.place,
+                _LAST_REPLICA,
+            )
+
+
+# --- Brokers that come back -----------------------------------------------------------------------
+
+
+def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
     """A broker that came back without a clean shutdown, and what it was to the partition."""
     for said in cluster.said_of("came_back_unclean"):
         node, time = said.entry.node, said.entry.time
@@ -91,7 +147,7 @@ def _unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
             continue
         end = _loaded(cluster, partition, node, time)
         ends = "" if end is None else f"; its log ends at offset {end}"
-        if node in moment.isr and not cluster.has_elr_at(moment):
+        if _stayed(cluster, partition, node, moment):
             gone = _taken_over(cluster, partition, node, time)
             yield Finding(
                 time,
@@ -112,6 +168,29 @@ def _unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
             )
 
 
+def _stayed(cluster: Cluster, partition: str, node: int, moment: Moment) -> bool:
+    """Is it certain that a broker that came back at this moment was in the ISR and stayed there?"""
+    if node not in (moment.isr or ()) or cluster.has_elr_at(moment):
+        return False
+    moments = cluster.partitions[partition]
+    later = moments[moments.index(moment) + 1 :]
+    if moment.place.startswith("metadata"):
+        if not cluster.gap:
+            return True
+        led = next((each for each in later if each.leader != NONE), None)
+        return led is not None and led.leader == node and not led.recovering  # a clean election
+    return (
+        _is_before_elr(cluster)
+        and bool(later)
+        and (follows_at_once(moment, later[0]) and node in (later[0].isr or ()))
+    )
+
+
+def _is_before_elr(cluster: Cluster) -> bool:
+    """Is it certain that there are no eligible leader replicas, without a metadata log?"""
+    return cluster.system == "ZooKeeper" or cluster.ran_only_before(4, 0)
+
+
 def _was_eligible(cluster: Cluster, partition: str, node: int, time: int) -> bool:
     """Was it in the ISR or the ELR within the half minute before, and is it no longer after?"""
     recent = [
@@ -120,7 +199,7 @@ def _was_eligible(cluster: Cluster, partition: str, node: int, time: int) -> boo
         if time - 30 * _SECONDS <= each.time <= time + 5 * _SECONDS
     ]
     return any(
-        node in (*before.isr, *before.elr) and node not in (*after.isr, *after.elr)
+        node in (*(before.isr or ()), *before.elr) and node not in (*(after.isr or ()), *after.elr)
         for before, after in pairwise(recent)
     )
 
@@ -154,25 +233,49 @@ def _taken_over(cluster: Cluster, partition: str, node: int, time: int) -> str:
     return f"; it leads from {clock(led.time)} on"
 
 
-def _truncations_below_high_watermark(cluster: Cluster, partition: str) -> Iterator[Finding]:
+# --- Truncations ----------------------------------------------------------------------------------
+
+
+def truncations_below_high_watermark(cluster: Cluster, partition: str) -> Iterator[Finding]:
+    flagged: set[tuple] = set()
     for said in cluster.said_of("truncates_committed", partition):
         end, high_watermark = said.fields["end"], said.fields["high_watermark"]
+        key = said.entry.node, end, high_watermark
+        if key in flagged or is_ordinary_step_back(cluster, said):
+            continue
+        flagged.add(key)
+        who = "a broker" if said.entry.node is None else f"broker {said.entry.node}"
         yield Finding(
             said.entry.time,
             partition,
-            f"broker {said.entry.node} truncates to offset {end}, below its high watermark"
+            f"{who} truncates to offset {end}, below its high watermark"
             f" {high_watermark}: it gives up a record that was committed",
             said.entry.place,
             _TRUNCATION,
         )
 
 
-def _truncations_to_the_high_watermark(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def is_ordinary_step_back(cluster: Cluster, said: Said) -> bool:
+    """May a high watermark go back though nothing was truncated? From 2.4 to 3.2 a follower takes
+    over its leader's, which a new leader does not know at once."""
+    if "Non-monotonic" not in said.entry.text:
+        return False
+    if cluster.ran_only_since(3, 3):
+        return False
+    return not any(
+        each.entry.node == said.entry.node
+        and each.fields["end"] < said.fields["high_watermark"]
+        and abs(each.entry.time - said.entry.time) <= _SECONDS
+        for each in cluster.said_of("truncates", said.partition)
+    )
+
+
+def truncations_to_the_high_watermark(cluster: Cluster, partition: str) -> Iterator[Finding]:
     """Before 0.11 a follower truncates to its own high watermark, and may lead before it has copied
     again what it cut: the reason for KIP-101."""
-    if not cluster.releases or not all(_below(each, (0, 11)) for each in cluster.releases):
+    if not cluster.ran_only_before(0, 11):
         return
-    moments = cluster.partitions[partition]
+    moments = cluster.partitions.get(partition, [])
     for said in cluster.said_of("truncates", partition):
         node, time = said.entry.node, said.entry.time
         later = [each for each in moments if each.time > time]
@@ -205,41 +308,36 @@ def _copied(cluster: Cluster, partition: str, node: int, time: int) -> bool:
     )
 
 
-def _epochs_not_followed(cluster: Cluster, partition: str) -> Iterator[Finding]:
-    """A leader that leads again without having followed the leader in between."""
-    moments = cluster.partitions[partition]
-    leaders = {each.epoch: each.leader for each in moments}
-    last: dict[int | None, Said] = {}
-    for said in cluster.said_by_partition.get(partition, []):
-        if said.kind not in ("leads", "follows"):
-            continue
+def epochs_not_followed(cluster: Cluster, partition: str) -> Iterator[Finding]:
+    """A leader that leads again, and whose last epoch, as its line says, was before that of another
+    leader: it has not followed that one."""
+    leaders = {
+        each.epoch: each.leader
+        for each in cluster.partitions.get(partition, [])
+        if each.leader >= 0
+    }
+    for said in cluster.said_of("leads", partition):
         node, epoch = said.entry.node, said.fields["epoch"]
-        before = last.get(node)
-        last[node] = said
-        if before is None or said.kind != "leads" or before.kind != "leads":
+        previous = said.fields.get("previous", NONE)
+        if node is None or previous < 0 or leaders.get(previous) != node:
             continue
-        between = [
-            leaders[each]
-            for each in range(before.fields["epoch"] + 1, epoch)
-            if leaders.get(each, NONE) not in (NONE, node)
-        ]
-        started = any(
-            each.entry.node == node and before.entry.time < each.entry.time < said.entry.time
-            for each in cluster.said_of("started")
-        )
-        if between and not started:
+        between = [each for each in range(previous + 1, epoch) if leaders.get(each, node) != node]
+        if between:
             yield Finding(
                 said.entry.time,
                 partition,
                 f"broker {node} leads in epoch {epoch} without having followed broker"
-                f" {between[-1]} in epoch {epoch - 1}: it heard of both changes at once, and has"
-                " truncated nothing",
+                f" {leaders[between[-1]]} in epoch {between[-1]}: it heard of both changes at once,"
+                " and has truncated nothing",
                 said.entry.place,
                 _TALK,
             )
 
 
-def _below_min_isr(cluster: Cluster, partition: str) -> Iterator[Finding]:
+# --- What is not yet committed --------------------------------------------------------------------
+
+
+def below_min_isr(cluster: Cluster, partition: str) -> Iterator[Finding]:
     """The ISR falls below min.insync.replicas, and its leader has what is not yet committed."""
     for said in cluster.said_of("isr_shrinks", partition):
         fields = said.fields
@@ -250,7 +348,7 @@ def _below_min_isr(cluster: Cluster, partition: str) -> Iterator[Finding]:
             continue
         first, last = fields["high_watermark"], fields["end"] - 1
         waits = f"the record at offset {first}" if first == last else f"records {first} to {last}"
-        if cluster.releases and all(_below(each, (3, 7)) for each in cluster.releases):
+        if cluster.ran_only_before(3, 7):
             then = (
                 "from now on that counts as committed and consumers read it, though producers with"
                 " acks=all are told NOT_ENOUGH_REPLICAS_AFTER_APPEND (until 3.6)"
@@ -270,19 +368,21 @@ def _below_min_isr(cluster: Cluster, partition: str) -> Iterator[Finding]:
         )
 
 
-def _halts(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def halts(cluster: Cluster, partition: str) -> Iterator[Finding]:
     for said in cluster.said_of("halts", partition):
+        who = "a broker" if said.entry.node is None else f"broker {said.entry.node}"
+        of = f" of topic {said.fields['name']}" if "name" in said.fields else ""
         yield Finding(
             said.entry.time,
             partition,
-            f"broker {said.entry.node} ends itself, since its leader has fewer records than it has,"
+            f"{who} with a replica{of} ends itself, since its leader has fewer records than it has,"
             " and unclean elections are off: a leader has truncated what this broker still has",
             said.entry.place,
             _TRUNCATION,
         )
 
 
-def _logs_that_part(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def logs_that_part(cluster: Cluster, partition: str) -> Iterator[Finding]:
     for one, other, offset in partings(list(best(cluster.on_disk.get(partition, [])).values())):
         moments = cluster.partitions.get(partition)
         yield Finding(
@@ -296,11 +396,12 @@ def _logs_that_part(cluster: Cluster, partition: str) -> Iterator[Finding]:
         )
 
 
-def _min_isr_of_the_upgrade(cluster: Cluster) -> Iterator[Finding]:
+def min_isr_of_the_upgrade(cluster: Cluster, _partition: str) -> Iterator[Finding]:
     """Switching ELR on writes a min.insync.replicas for the whole cluster."""
     if cluster.elr_since in (None, 0):
         return
-    created = min((moments[0].time for moments in cluster.partitions.values()), default=None)
+    known = [moments[0].time for moments in cluster.partitions.values() if moments[0].time]
+    created = min(known, default=None)
     for record in cluster.records:
         data = record.data
         if (
@@ -328,7 +429,7 @@ def _min_isr_of_the_upgrade(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def _lost_broker_settings(cluster: Cluster) -> Iterator[Finding]:
+def lost_broker_settings(cluster: Cluster, _partition: str) -> Iterator[Finding]:
     """A broker's own min.insync.replicas that the upgrade removes."""
     own: dict[str, str] = {}
     for record in cluster.records:
@@ -351,8 +452,8 @@ def _lost_broker_settings(cluster: Cluster) -> Iterator[Finding]:
             own[node] = value
 
 
-def _epoch_storms(cluster: Cluster) -> Iterator[Finding]:
-    """One controller that stands again and again: it was away, and the others have a leader."""
+def epoch_storms(cluster: Cluster, _partition: str) -> Iterator[Finding]:
+    """Epochs of the controllers' quorum that follow each other within seconds."""
     stands: dict[int, Said] = {}
     for said in cluster.said_of("stands"):
         stands.setdefault(said.fields["epoch"], said)
@@ -363,37 +464,42 @@ def _epoch_storms(cluster: Cluster) -> Iterator[Finding]:
         else:
             storms.append([said])
     for storm in storms:
-        epochs = [each.fields["epoch"] for each in storm]
-        if len(storm) < _STORM:
-            continue
-        yield Finding(
-            storm[0].entry.time,
-            "",
-            f"the controllers' quorum goes from epoch {epochs[0] - 1} to {epochs[-1]} within"
-            f" seconds: controller {storm[0].fields['node']} was away, comes back and deposes"
-            " leaders; pre-vote (KIP-996, since 4.0) ends that",
-            storm[0].entry.place,
-            _PRE_VOTE,
+        if len(storm) >= _STORM:
+            epochs = [each.fields["epoch"] for each in storm]
+            took = (storm[-1].entry.time - storm[0].entry.time) / _SECONDS
+            yield Finding(
+                storm[0].entry.time,
+                "",
+                f"the controllers' quorum goes from epoch {epochs[0] - 1} to {epochs[-1]} within"
+                f" {took:.0f} s: {_candidates(storm)}; {_outcome(cluster, storm)}",
+                storm[0].entry.place,
+                _PRE_VOTE,
+            )
+
+
+def _candidates(storm: list[Said]) -> str:
+    """Who stood, and how often."""
+    times = Counter(each.fields["node"] for each in storm)
+    return " and ".join(
+        f"controller {node} stands {'once' if count == 1 else f'{count} times'}"
+        for node, count in sorted(times.items())
+    )
+
+
+def _outcome(cluster: Cluster, storm: list[Said]) -> str:
+    """What the logs show of a storm's cause: a leader that was deposed, or that nobody ever won."""
+    epochs = [each.fields["epoch"] for each in storm]
+    deposed = [
+        each.entry.node
+        for each in cluster.said_of("deposed")
+        if epochs[0] - 1 <= each.fields["epoch"] < epochs[-1] and each.entry.node is not None
+    ]
+    won = [each for each in cluster.said_of("wins") if epochs[0] <= each.fields["epoch"]]
+    if deposed:
+        return (
+            f"controller {deposed[0]} led, and is deposed by that; pre-vote (KIP-996, since 4.0)"
+            " ends it"
         )
-
-
-_OF_A_PARTITION: list[Callable[[Cluster, str], Iterable[Finding]]] = [
-    _unclean_elections,
-    _unclean_returns,
-    _truncations_below_high_watermark,
-    _truncations_to_the_high_watermark,
-    _epochs_not_followed,
-    _below_min_isr,
-    _halts,
-    _logs_that_part,
-]
-
-_OF_THE_CLUSTER: list[Callable[[Cluster], Iterable[Finding]]] = [
-    _min_isr_of_the_upgrade,
-    _lost_broker_settings,
-    _epoch_storms,
-]
-
-
-def _below(release: str, limit: tuple[int, ...]) -> bool:
-    return tuple(int(each) for each in release.split(".")[: len(limit)]) < limit
+    if not won:
+        return "nobody is elected in any of these epochs, as far as the logs here say"
+    return "why is not said"

@@ -1,0 +1,164 @@
+"""What is left out of a cluster's logs takes the all-clear away, and adds no finding.
+
+    .venv/bin/python -m tests.real_systems.kafka.test_logs_left_out SEED COUNT
+
+tries other inputs than the test does, and prints what is wrong.
+"""
+
+import random
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from protocol_lab.checker.result import Verdict
+from protocol_lab.errors import LabError
+from real_systems.kafka.logs.reading.broker_lines import _WORDS_OF
+from real_systems.kafka.logs.report import CLUSTERS, Report, read
+
+NAMES = sorted(each.name.removesuffix(".tar.gz") for each in CLUSTERS.iterdir())
+INPUTS = 60
+
+
+def said(report: Report) -> set[tuple]:
+    """What was found, without what a report may know less of: offsets, times, sets of brokers."""
+    found: set[tuple] = {(each, "no run") for each in report.answer.breaches}
+    for each in report.findings:
+        text = re.sub(r" \(leaderRecoveryState 1\)|\{.*?\}", "", each.text)
+        broker = re.search(r"broker \d+", text)
+        found.add((each.partition, re.sub(r"\d+", "", text)[:32], broker and broker[0]))
+    return found
+
+
+@cache
+def whole(name: str) -> tuple[Verdict, set[tuple]]:
+    """What the complete folder gets."""
+    report = read([CLUSTERS / f"{name}.tar.gz"])
+    return report.verdict, said(report)
+
+
+def without_files(files: list[Path], chance: random.Random) -> str:
+    """Leaves out some files."""
+    gone = chance.sample(files, chance.randint(1, max(1, len(files) // 2)))
+    for each in gone:
+        each.unlink()
+    return "no " + ", ".join(f"{each.parent.name}/{each.name}" for each in gone)
+
+
+def without_dumps(files: list[Path], chance: random.Random) -> str:
+    """Leaves out the metadata log."""
+    for each in files:
+        if each.name == "dump-metadata.txt":
+            each.unlink()
+    return "no dump"
+
+
+def without_nodes(files: list[Path], chance: random.Random) -> str:
+    """Leaves out all of one node."""
+    folder = chance.choice(sorted({each.parent for each in files}))
+    shutil.rmtree(folder)
+    return f"no {folder.name}"
+
+
+def part_of_a_file(files: list[Path], chance: random.Random) -> str:
+    """Leaves out the beginning or the end of some files."""
+    done = []
+    for path in chance.sample(files, min(len(files), chance.randint(1, 3))):
+        lines = lines_of(path)
+        cut = chance.randrange(len(lines) + 1)
+        head = chance.random() < 0.5
+        path.write_text("".join(lines[:cut] if head else lines[cut:]), encoding="utf-8")
+        sign = "[:" if head else "["
+        done.append(f"{path.parent.name}/{path.name}{sign}{cut}{']' if head else ':]'}")
+    return "only " + ", ".join(done)
+
+
+def without_a_kind(files: list[Path], chance: random.Random) -> str:
+    """Leaves out some kinds of lines, everywhere."""
+    kinds = chance.sample(sorted(_WORDS_OF), chance.randint(1, 4))
+    words = [word for kind in kinds for word in _WORDS_OF[kind]]
+    for path in files:
+        kept = [line for line in lines_of(path) if not any(word in line for word in words)]
+        path.write_text("".join(kept), encoding="utf-8")
+    return f"no lines of {', '.join(kinds)}"
+
+
+def without_lines(files: list[Path], chance: random.Random) -> str:
+    """Leaves out lines at random."""
+    share = chance.choice([0.01, 0.1, 0.5])
+    for path in files:
+        kept = [line for line in lines_of(path) if chance.random() > share]
+        path.write_text("".join(kept), encoding="utf-8")
+    return f"{share:.0%} of all lines"
+
+
+def grepped(files: list[Path], chance: random.Random) -> str:
+    """Leaves of the dumps what somebody looked for."""
+    word = chance.choice(["PARTITION", "PARTITION_CHANGE_RECORD", "TOPIC", "payload", "BROKER"])
+    for path in files:
+        if path.name == "dump-metadata.txt":
+            kept = [line for line in lines_of(path) if word in line]
+            path.write_text("".join(kept), encoding="utf-8")
+    return f"grep {word} of the dump"
+
+
+CHANGES: list[Callable[[list[Path], random.Random], str]] = [
+    without_files,
+    without_dumps,
+    without_nodes,
+    part_of_a_file,
+    without_a_kind,
+    without_lines,
+    grepped,
+]
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+
+
+def wrong(name: str, seed: int, place: Path) -> str:
+    """What is wrong with the answer to a part of a cluster's logs; "" if nothing is."""
+    chance = random.Random(f"{name} {seed}")
+    shutil.unpack_archive(CLUSTERS / f"{name}.tar.gz", place, filter="data")
+    folder = place / name
+    done = []
+    for change in chance.sample(CHANGES, chance.choice([1, 1, 1, 2, 2, 3])):
+        files = sorted(each for each in folder.rglob("*") if each.is_file())
+        if files:
+            done.append(change(files, chance))
+    verdict, findings = whole(name)
+    try:
+        part = read([folder])
+    except LabError:
+        return ""  # nothing is left
+    finally:
+        shutil.rmtree(folder)
+    what = f"{name}, seed {seed}: {'; '.join(done)}"
+    if part.verdict == Verdict.HOLDS and verdict != Verdict.HOLDS:
+        return f"{what}: an all-clear"
+    more = said(part) - findings
+    return f"{what}: {more}" if more else ""
+
+
+@pytest.mark.parametrize("seed", range(INPUTS))
+def test_what_is_left_out_takes_the_all_clear_away(seed, tmp_path):
+    assert wrong(NAMES[seed % len(NAMES)], seed, tmp_path) == ""
+
+
+def main() -> None:
+    """Try other inputs."""
+    first, count = map(int, sys.argv[1:])
+    with TemporaryDirectory() as place:
+        for seed in range(first, first + count):
+            if problem := wrong(NAMES[seed % len(NAMES)], seed, Path(place)):
+                print(problem, flush=True)
+
+
+if __name__ == "__main__":
+    main()
