@@ -71,13 +71,13 @@ def main(words):
 def run_command(words):
     """Carry out one command line and return its exit code."""
     if words and words[0] in ("-h", "--help", "help"):
-        cli = ast.parse((HERE / "protocol_lab" / "cli.py").read_text(encoding="utf-8"))
-        print(__doc__, ast.get_docstring(cli), sep="\n")
-        return 0
+        return print_help()
     options, words = set_up_options(words)
     check_python(sys.version_info)
     command = "" if not words or words[0].startswith("-") else words[0]
     module, *extras = COMMANDS.get(command, ["protocol_lab"])
+    if not {"-h", "--help"}.isdisjoint(words) and not is_set_up(set(extras)):
+        return print_help()  # its own help would first have to be installed
     set_up(*extras, **options)
     if module.startswith("tests"):
         os.chdir(str(HERE))  # elsewhere somebody's own `tests` would be found first
@@ -85,6 +85,13 @@ def run_command(words):
         # processes import the kit: each would compile it again if Python were to keep no bytecode.
         os.environ.update(PYTHONUTF8="1", PYTHONDONTWRITEBYTECODE="")
     return run(["-m", module, *(words if module == "protocol_lab" else words[bool(command) :])])
+
+
+def print_help():
+    """Print what this file and the kit's command line can do; returns the exit code."""
+    cli = ast.parse((HERE / "protocol_lab" / "cli.py").read_text(encoding="utf-8"))
+    print(__doc__, ast.get_docstring(cli), sep="\n")
+    return 0
 
 
 def set_up_options(words):
@@ -170,7 +177,11 @@ def is_set_up(extras):
 
 
 def wait_for_others(file):
-    """Lock a file, once no other lab.py sets up this folder, as at the start of a Codespace."""
+    """Lock a file, once no other lab.py sets up this folder, as at the start of a Codespace.
+
+    pip inherits the lock: it may go on although its lab.py was killed.
+    """
+    os.set_inheritable(file.fileno(), True)
     with contextlib.suppress(OSError):  # some network folders have no locks
         if is_locked(file):
             say("Waiting for another lab.py that is setting up this folder.")
@@ -318,6 +329,7 @@ def in_a_session(command, **settings):
     it with the processes that it has started, as venv and pip do, which write into .venv.
     """
     settings.update(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+    settings.update(close_fds=False)  # it inherits the lock, the only file that can be inherited
     program = subprocess.Popen(command, cwd=str(HERE), **settings)
     try:
         yield program

@@ -253,6 +253,26 @@ def test_an_interrupted_update_is_repaired(installs, kit, monkeypatch):
     assert installs == ["new environment", "install", "new environment", "install"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows' locks are the process's own")
+def test_pip_that_outlives_its_lab_py_keeps_the_lock(kit):
+    with (kit / "pyproject.toml").open("rb") as first, (kit / "pyproject.toml").open("rb") as later:
+        lab.wait_for_others(first)
+        with lab.in_a_session([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as pip:
+            first.close()  # as a killed process leaves it
+            assert lab.is_locked(later)
+            pip.communicate(b"\n")
+        assert not lab.is_locked(later)
+
+
+@pytest.mark.parametrize("words", [["fuzz", "--help"], ["check", "-h"], ["bundle", "--help"]])
+def test_help_of_a_command_installs_nothing(installs, kit, words, capsys):
+    (kit / "protocol_lab").mkdir()
+    (kit / "protocol_lab" / "cli.py").write_text('"""  reset NOTEBOOK """', encoding="utf-8")
+    assert lab.main(words) == 0
+    assert installs == []
+    assert "reset NOTEBOOK" in capsys.readouterr().out
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the systems are simulated on Linux")
 @pytest.mark.parametrize("conditions", [lambda _: None, macos, windows])
 def test_who_sets_up_a_folder_waits_for_whoever_does_so_already(

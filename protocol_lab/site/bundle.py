@@ -37,7 +37,8 @@ _SYSTEMS = {"mac": ("darwin", "posix"), "windows": ("win32", "nt")}
 """What `sys.platform` and `os.name` are there; elsewhere they are linux and posix."""
 
 _LEFT_OUT = shutil.ignore_patterns(
-    ".git", ".venv", "__pycache__", "*.egg-info", ".pytest_cache", ".ruff_cache", ".hypothesis"
+    *(".git", ".venv", "__pycache__", "*.egg-info", ".pytest_cache", ".ruff_cache", ".hypothesis"),
+    *("solution.py", "grades*.csv", "grades*.json", "grades*.xml"),
 )
 
 READ_ME = """\
@@ -106,13 +107,29 @@ def requirements(
 
 
 def _left_out(folder: Path) -> Callable[[str, list[str]], set[str]]:
-    """The files that are not copied: those that are made anew, and the bundle itself."""
+    """The files that are not copied: those that are made anew, the bundle itself, the solutions of
+    labs, and whatever git does not know, such as grades and a course's own labs."""
+    known = _known_to_git()
 
     def ignore(path: str, names: list[str]) -> set[str]:
-        own = {each for each in names if Path(path, each).resolve() == folder.resolve()}
-        return own | set(_LEFT_OUT(path, names))
+        places = {each: Path(path, each).resolve() for each in names}
+        own = {each for each, place in places.items() if place == folder.resolve()}
+        unknown = {each for each, place in places.items() if known and place not in known}
+        return own | unknown | set(_LEFT_OUT(path, names))
 
     return ignore
+
+
+def _known_to_git() -> set[Path]:
+    """The files that git tracks, and their folders; none where the kit came without git."""
+    try:
+        done = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return set()
+    files = [ROOT / each for each in done.stdout.split("\0") if each]
+    return {*files, *(folder for file in files for folder in file.parents)}
 
 
 def _pip(*words: object) -> None:

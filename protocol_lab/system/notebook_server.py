@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from protocol_lab.system.operating_system import is_macos, is_windows, user_number
+from protocol_lab.system.process import crash
 
 KIT = Path(__file__).parents[2]
 START = "notebooks/00_start_here.ipynb"
@@ -90,7 +91,10 @@ def _write_json(path: Path, content: object) -> None:
 
 
 if __name__ == "__main__":
-    from jupyterlab.labapp import main
+    try:
+        from jupyterlab.labapp import main
+    except ModuleNotFoundError as missing:
+        sys.exit(crash(missing, sys.argv))
 
     write_kernel(Path(sys.prefix, "share", "jupyter"))
     print("Starting JupyterLab; press Ctrl-C to end it.", file=sys.stderr, flush=True)

@@ -23,6 +23,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _LEAST_MEMORY = 1 << 30
 """Bytes of address space below which nothing is tried."""
 
+_STAMP = "installed.json"
+"""What `lab.py` writes into an environment that is complete."""
+
 _guarded = False
 """Does an interrupt end this process at once?"""
 
@@ -140,6 +143,13 @@ def crash(error: BaseException, words: list[str]) -> int:
             words,
         )
         return FAILED
+    if isinstance(error, ModuleNotFoundError) and _is_to_be_installed_again():
+        end_with(
+            f"The environment lacks the module {error.name}: give the same command again, which"
+            " sets the environment up anew.",
+            words,
+        )
+        return FAILED
     try:
         from protocol_lab.errors import unexpected
 
@@ -149,6 +159,15 @@ def crash(error: BaseException, words: list[str]) -> int:
         sentence = f"The kit can't be loaded ({cause}): set it up with `python3 lab.py prepare`."
     end_with(sentence, words)
     return FAILED
+
+
+def _is_to_be_installed_again() -> bool:
+    """Remove the stamp without which `lab.py` sets the environment up; False if there is none."""
+    try:
+        os.remove(os.path.join(sys.prefix, _STAMP))
+    except OSError:
+        return False
+    return True
 
 
 def _end_unexpectedly(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from protocol_lab.system import process
 from tests import ROOT
 
 
@@ -142,3 +143,12 @@ def finished(prepare: Callable[[], None], *words: str) -> tuple[int, str, str]:
     kit = start(*words, preexec_fn=prepare)
     out, err = kit.communicate(timeout=300)
     return kit.returncode, out, err
+
+
+def test_an_environment_that_lacks_a_module_is_set_up_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    (tmp_path / "installed.json").write_text("{}", encoding="utf-8")
+    missing = ModuleNotFoundError("No module named 'tqdm'", name="tqdm")
+    assert process.crash(missing, []) == process.FAILED
+    assert "lacks the module tqdm: give the same command again" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

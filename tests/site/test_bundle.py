@@ -1,5 +1,8 @@
 """What a bundle asks pip for; `tests/end_to_end/test_bundle.py` sets the kit up from a real one."""
 
+import shutil
+import subprocess
+
 import pytest
 
 from protocol_lab.errors import LabError
@@ -57,3 +60,22 @@ def test_a_folder_that_is_in_use_and_an_unknown_platform_are_refused(asked, tmp_
     with pytest.raises(LabError, match="platform"):
         bundle(tmp_path / "stick", ["amiga"], [], with_spark=True)
     assert asked == []
+
+
+@pytest.mark.parametrize("has_git", [True, False])
+def test_solutions_grades_and_private_labs_are_not_handed_out(tmp_path, monkeypatch, has_git):
+    kit, out = tmp_path / "kit", tmp_path / "out"
+    known = ["lab.py", "labs/a/a.py", "labs/a/instructor/checks.py"]
+    private = ["labs/a/instructor/solution.py", "grades.csv"]
+    ours = ["ours/a/instructor/checks.py", "submissions/alice/a.py"] if has_git else []
+    for each in known + private + ours:
+        (kit / each).parent.mkdir(parents=True, exist_ok=True)
+        (kit / each).write_text("x", encoding="utf-8")
+    if has_git:
+        for words in (["init", "-q"], ["add", *known, private[0]]):
+            subprocess.run(["git", *words], cwd=kit, check=True)
+    monkeypatch.setattr(module, "ROOT", kit)
+    shutil.copytree(kit, out, ignore=module._left_out(tmp_path))
+    assert sorted(
+        each.relative_to(out).as_posix() for each in out.rglob("*") if each.is_file()
+    ) == [*sorted(known)]
