@@ -6,11 +6,7 @@ declarations  random constants, structs and states
 expressions   random expressions over them
 faults        what has no value or does not fit, in some states
 generator     the text of a whole module, always the same for a seed and a number
-plain_kit     the language of specs once more, over plain Python objects
-breadth_first the search once more, over whatever has states and steps
-systems       what it walks: the kit's uncompiled steps, and plain_kit's
-runs          temporal properties of the graph of states once more
-comparison    one spec through everything, and where two answers differ
+comparison    one spec on every engine, and where two answers differ
 worker        a process that compares specs one after the other
 command       `python3 lab.py fuzz`: many specs in parallel
 """

@@ -4,13 +4,14 @@ Compiling a function takes far longer than exploring some hundred states. So FAM
 follow each other share their declarations and draw their functions from one pool.
 """
 
+import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
-from tests.end_to_end.fuzz import plain_kit
-from tests.end_to_end.fuzz.breadth_first import Asked, search
+from protocol_lab.errors import LabError
+from tests.end_to_end.fuzz.comparison import reached
 from tests.end_to_end.fuzz.declarations import (
     ByNode,
     Declarations,
@@ -28,7 +29,6 @@ from tests.end_to_end.fuzz.declarations import (
 )
 from tests.end_to_end.fuzz.expressions import Expressions, NoWay, Scope
 from tests.end_to_end.fuzz.faults import Faults
-from tests.end_to_end.fuzz.systems import Plain
 
 FAMILY = 10
 
@@ -85,13 +85,17 @@ def _module(
 
 
 def states_of(text: str) -> int:
-    """How many states a spec has, by the second implementation; not counted beyond some."""
-    model = plain_kit.load(text)
-    asked = Asked([], [], [], list(model.spec.constraints), max_states=MANY_STATES)
+    """How many states a spec has, by uncompiled steps; not counted beyond some."""
+    name = f"<{hash(text)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    scope: dict = {"__name__": "drawn"}
+    exec(compile(text, name, "exec"), scope)
     try:
-        return sum(search(Plain(model), asked).per_depth)
-    except plain_kit.Fault:
+        return len(reached(scope["spec"].bind(), MANY_STATES)[0])
+    except LabError:
         return MANY_STATES
+    finally:
+        del linecache.cache[name]
 
 
 def family_name(seed: int, number: int) -> str:
@@ -115,7 +119,6 @@ COUNTS = {
     "sometimes": (0, 0, 1),
     "constraint": (0, 0, 0, 1),
     "view": (0, 0, 1),
-    "property": (0, 0, 1),
 }
 """How many of each kind a spec may have."""
 
@@ -165,6 +168,7 @@ class _Writer:
         self.write = Expressions(chance, declared, self.alike)
         self.faults = Faults(chance, self.write)
         self.helpers: tuple[str, ...] = ()
+        self.changing: tuple[str, ...] = ()
         self.aliased: list[str] = []  # the places that an action's variables stand for
         self.scope = self._state("s")
 
@@ -172,15 +176,17 @@ class _Writer:
         """All functions, helpers first."""
         chance = self.chance
         written = [Part("helper", self._helper()) for _ in range(chance.choice([0, 1, 1, 2]))]
+        written += [
+            Part("helper", self._changing_helper()) for _ in range(chance.choice([0, 1, 2]))
+        ]
         written += [Part("init", self._init(k)) for k in range(3)]
         written += [Part("action", self._action(k)) for k in range(6)]
         for kind, count in (("invariant", 3), ("step_invariant", 1), ("sometimes", 1)):
             written += [Part(kind, self._property(kind, k)) for k in range(count)]
-        for kind, likely in (("constraint", 0.6), ("view", 0.3), ("property", 0.3)):
-            if chance.random() < likely:
-                write = {"view": self._view, "property": self._temporal}
-                text = write.get(kind, lambda: self._property("constraint", 0))()
-                written.append(Part(kind, text))
+        if chance.random() < 0.6:
+            written.append(Part("constraint", self._property("constraint", 0)))
+        if chance.random() < 0.3:
+            written.append(Part("view", self._view()))
         written += self._faulty_parts()
         return [each for each in written if each.text]
 
@@ -226,6 +232,18 @@ class _Writer:
         self.helpers += (name,)
         self.scope = Scope(self.scope.roots, helpers=self.helpers)
         return f"def {name}(s, c, x) -> int:\n" + "\n".join(body)
+
+    def _changing_helper(self) -> str:
+        """A function that changes a number of the state, and returns another one."""
+        try:
+            text, _ = self.write.place(self._state("s"), Number, written=True)
+        except NoWay:
+            return ""
+        name = f"change_{len(self.changing)}"
+        self.changing += (name,)
+        shown = self.write.number(self._state("s"), 0)
+        lines = [f"{text} = ({text} + x + 1) % 3", f"return ({text} + {shown}) % 5"]
+        return f"def {name}(s, c, x) -> int:\n{_indented(lines)}"
 
     def _init(self, number: int, is_faulty: bool = False) -> str:
         texts, before, scope = self._parameters(self.scope, number, is_init=True)
@@ -298,8 +316,9 @@ class _Writer:
             lines.append(f"v = {self.write.number(scope)}")
             scope = scope.with_number("v")
         if self.chance.random() < 0.15:
-            lines += ["kept = [0] * 3", f"kept[({self.write.number(scope)}) % 3] += 2"]
-            scope = scope.with_number(f"kept[{self.chance.randrange(-3, 3)}]")
+            count = self.chance.randint(1, 40)
+            lines += [f"kept = [0] * {count}", f"kept[({self.write.number(scope)}) % {count}] += 2"]
+            scope = scope.with_number(f"kept[{self.chance.randrange(-count, count)}]")
         return lines, scope
 
     def _aliases(self, scope: Scope) -> tuple[list[str], Scope]:
@@ -373,17 +392,6 @@ class _Writer:
         if not lines:
             return ""
         return "@spec.view\ndef seen(s, c):\n" + _indented(lines)
-
-    def _temporal(self) -> str:
-        predicates = [
-            f"def predicate_{k}(s, c):\n    return {self.write.truth(self.scope)}" for k in range(2)
-        ]
-        operator = self.chance.choice(
-            ["always", "eventually", "always_eventually", "eventually_always", "leads_to"]
-        )
-        given = "predicate_0, predicate_1" if operator == "leads_to" else "predicate_0"
-        claim = f"@spec.property\ndef claim():\n    return {operator}({given})"
-        return "\n\n\n".join([*predicates[: 1 + given.count(",")], claim])
 
     # --- Parameters ----------------------------------------------------------------------------
 
@@ -501,6 +509,7 @@ class _Writer:
         options: list[Callable] = [
             self._set, self._set, self._set, self._count, self._to_sequence, self._to_sequence,
             self._to_bag, self._to_bag, self._copy, self._erase, self._set_array, self._fill,
+            *[self._stir] * (3 if self.changing else 0),
         ]  # fmt: skip
         if not nested:
             options += [self._if, self._for, self._while]
@@ -520,6 +529,38 @@ class _Writer:
     def _set(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
         text, kind = self.write.place(scope, Number, Flag, Name, OneNode, Mask, written=True)
         return [], [f"{text} = {self.write.value(scope, kind)}"]
+
+    def _stir(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
+        """A helper that changes the state stands in an index, on the right side, or beside what
+        reads."""
+        text, kind = self.write.place(scope, Number, Slots, written=True)
+        if isinstance(kind, Slots):
+            if not isinstance(kind.item, Number):
+                raise NoWay
+            size = kind.size if isinstance(kind.size, int) else f"c.{kind.size}"
+            text = f"{text}[({self._changed(scope)}) % {size}]"
+        sign = self.chance.choice(["=", "=", "+="])
+        value = f"({self._changed(scope)}) % 3"
+        return [], [f"{text} {sign} {value}" if sign == "=" else f"{text} += {value} - {text} % 7"]
+
+    def _changed(self, scope: Scope) -> str:
+        """A number, computed with a helper that changes the state, or at times without."""
+        number = self.write.number(scope, 0)
+        call = f"{self.chance.choice(self.changing)}(s, c, {self.write.number(scope, 0)})"
+        return self.chance.choice(
+            [
+                call,
+                number,
+                f"{number} + {call}",
+                f"{call} * 2 + {number}",
+                f"max({call}, {number})",
+                f"(1 if {number} < {call} <= {self.write.number(scope, 0)} else 2)",
+                f"({call} if {self.write.truth(scope, 0)} else {number})",
+                f"({call} and {number})",
+                f"{self.chance.choice(self.changing)}(s, x={call}, c=c)",
+                *[f"{self.chance.choice(self.helpers)}(s, c, {call})" for _ in self.helpers[:1]],
+            ]
+        )
 
     def _count(self, scope: Scope, nested: bool) -> tuple[list[str], list[str]]:
         text, _ = self.write.place(scope, Number, written=True)
