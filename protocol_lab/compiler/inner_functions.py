@@ -158,11 +158,15 @@ def refreshed_when_needed() -> Iterator[None]:
     """A context in which Numba looks for new declarations only after one was made.
 
     By default it looks for them at each call of an intrinsic that it compiles, nearly always in
-    vain.
+    vain. It does so deep within the compilation, where the recursion limit or an interruption may
+    end it, and what it was about to take in would be lost for the rest of the process. So all
+    declarations that there are now are taken in first, and later ones can be taken in again.
     """
     contexts = cpu_target.target_context, cpu_target.typing_context
+    contexts[0].refresh()
     for each in contexts:
         if "refresh" not in vars(each):  # else it is so already
+            _keep_what_was_not_taken_in(each)
             each.refresh = _only_if_new(each, each.refresh)
     try:
         yield
@@ -172,8 +176,8 @@ def refreshed_when_needed() -> Iterator[None]:
 
 
 def _only_if_new(context: Any, refresh: Callable[[], None]) -> Callable[[], None]:
-    """Numba's `refresh` of a context, called once, and then where something was declared."""
-    known: list[int] = []
+    """Numba's `refresh` of a context, called only where something was declared since."""
+    known = [_declared(context)]
 
     def refresh_if_new() -> None:
         if known != [_declared(context)]:
@@ -183,6 +187,30 @@ def _only_if_new(context: Any, refresh: Callable[[], None]) -> Callable[[], None
             context.typing_context.refresh()
 
     return refresh_if_new
+
+
+def _keep_what_was_not_taken_in(context: Any) -> None:
+    """Let a context that is up to date ask `_Declarations` for what is declared from now on."""
+    for registry, loader in context._registries.items():
+        for kind, stream in loader._registrations.items():
+            if not isinstance(stream, _Declarations):
+                loader._registrations[kind] = _Declarations(getattr(registry, kind))
+
+
+class _Declarations:
+    """The later declarations in a registry, for a context that has all others.
+
+    Numba's own stream forgets a whole batch when it hands out the first of it; this one forgets
+    each declaration after it was taken in.
+    """
+
+    def __init__(self, declared: list[Any]):
+        self.declared, self.taken_in = declared, len(declared)
+
+    def __next__(self) -> Iterator[Any]:
+        while self.taken_in < len(self.declared):
+            yield self.declared[self.taken_in]
+            self.taken_in += 1
 
 
 def _declared(context: Any) -> int:
