@@ -1,6 +1,5 @@
 """Compiles plain Python functions to machine code that works on rows of states.
 
-unsupported_syntax  rejects Python that can't be compiled, with a readable error
 rewriting           rewrites a function's syntax tree into calls that Numba can compile
 operations          compiled operations on fields, slots, bags and integers
 effects             proves that an action changes nothing before it refuses

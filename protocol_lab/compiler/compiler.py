@@ -29,7 +29,6 @@ from protocol_lab.compiler.operations import (
     stores,
     unchanged,
 )
-from protocol_lab.compiler.unsupported_syntax import refuse
 from protocol_lab.errors import Fault, LabError
 from protocol_lab.language import arithmetic, loop_bound, node_sets
 from protocol_lab.language.dependencies import (
@@ -42,6 +41,7 @@ from protocol_lab.language.source_code import code_of_file, names_read, without_
 from protocol_lab.language.stale_names import StaleNames
 from protocol_lab.semantics import refusals
 from protocol_lab.semantics.refusals import with_depths
+from protocol_lab.semantics.unsupported_syntax import refuse
 from protocol_lab.spec import named_values, set_syntax
 from protocol_lab.spec.layout import Struct, StructLayout
 from protocol_lab.spec.layouts_in_code import Layouts

@@ -25,15 +25,15 @@ from functools import cache, reduce
 from typing import Any, NamedTuple
 
 from protocol_lab.compiler.effects import calls_what_changes, changes
-from protocol_lab.compiler.unsupported_syntax import refuse, refuse_lost_records
 from protocol_lab.errors import LabError
 from protocol_lab.language import node_sets
-from protocol_lab.language.arithmetic import as_call, computed_once
+from protocol_lab.language.arithmetic import as_call, computed_once, named
 from protocol_lab.language.dependencies import is_plain
 from protocol_lab.language.loop_bound import counting, is_range
 from protocol_lab.language.reading import names_assigned, reading
 from protocol_lab.language.source_code import names_read, place
 from protocol_lab.semantics.enabledness import enabled, possible
+from protocol_lab.semantics.unsupported_syntax import refuse, refuse_lost_records
 from protocol_lab.spec.layout import Struct
 from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.spec.named_values import TAKE_ITEMS, NamesToNumbers
@@ -45,7 +45,7 @@ _CHANGE_NOTHING = {"equal": len, "get_item": len, "range": len}
 _REDUCERS = ("all", "any", "sum", "min", "max")
 
 
-GENERATED_NAMES = ("_each", "_first", "_best", "_value", "_total")
+GENERATED_NAMES = ("_each", "_first", "_best", "_value", "_total", "_default")
 """The variables of the functions that generator expressions become."""
 
 _SCOPES = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda, ast.NamedExpr)
@@ -120,17 +120,26 @@ class _Rewriter(ast.NodeTransformer):
         where = place(self.function.__code__.co_filename, node.lineno)
         return LabError(f"{self.function.__qualname__} can't be compiled ({where}): {told}.")
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        value_first = _is_computed(node.targets[0]) and self._changes(node)
+        written = node.value
         self.generic_visit(node)
         if isinstance(node.value, ast.List) and isinstance(node.targets[0], ast.Name):
             self._expect_numbers(node, node.value.elts)
-        if len(node.targets) == 1:
-            return self._store(node, node.targets[0], node.value)
-        return node  # of variables: `stale_names` allows nothing else
+        if len(node.targets) > 1:
+            return [node]  # of variables: `stale_names` allows nothing else
+        before, value = [], node.value
+        if value_first:
+            before, value = named(ast.copy_location(self._items(value), written))
+        return [*before, self._store(node, node.targets[0], value)]
+
+    def _changes(self, *code: ast.AST) -> bool:
+        """May the code, which is not rewritten yet, change something?"""
+        return calls_what_changes(code, {**self.names, **_CHANGE_NOTHING})
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
-        before, node.target = computed_once(node.target)
-        before = [self.visit(each) for each in before]
+        before, node.target = computed_once(node)
+        before = [one for each in before for one in self.visit(each)]
         present = self.visit(_copied(node.target, ast.Load()))
         self.generic_visit(node)
         changed = self._operation(ast.BinOp(present, node.op, node.value))
@@ -200,7 +209,7 @@ class _Rewriter(ast.NodeTransformer):
                 raise self._refusal(value, "give what is compared with several texts a name first")
             found = [_call("equal", copy.deepcopy(value), each) for each in items.elts]
             return ast.BoolOp(ast.Or(), found) if len(found) > 1 else found[0]
-        return _call("contained", items, self._items(value))
+        return _call("contained", self._items(value), items)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
@@ -214,11 +223,15 @@ class _Rewriter(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         match node:
-            case ast.BinOp(ast.List([item]), ast.Mult(), count) | ast.BinOp(
-                count, ast.Mult(), ast.List([item])
+            case ast.BinOp(ast.List([item]) as written, ast.Mult(), count) | ast.BinOp(
+                count, ast.Mult(), ast.List([item]) as written
             ):
                 self._expect_numbers(node, [item])
-                return ast.copy_location(_call("_new_list", item, count), node)
+                made = _call("_new_list")
+                made.keywords = [ast.keyword("item", item), ast.keyword("count", count)]
+                if written is node.right:  # what is written first is evaluated first
+                    made.keywords.reverse()
+                return ast.copy_location(made, node)
         return self._operation(node)
 
     def _operation(self, node: ast.BinOp | ast.UnaryOp) -> ast.expr:
@@ -256,7 +269,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _watch(self, loops: list[Any], body: list[ast.AST]) -> None:
         """Make loops fail if the body changes the sequence or bag that they go through."""
-        if not calls_what_changes(body, {**self.names, **_CHANGE_NOTHING}):
+        if not self._changes(*body):
             return
         for loop in loops:
             items = loop.iter
@@ -371,8 +384,6 @@ class _Rewriter(ast.NodeTransformer):
             raise self._refusal(node, f"{reducer}() has no {next(iter(options))} here")
         if isinstance(items, ast.GeneratorExp):
             return self._as_loop(reducer, items, default)
-        if reducer in ("all", "any") and isinstance(items, ast.Tuple):
-            return node
         if isinstance(items, ast.Tuple) and len(items.elts) > 1:
             if reducer != "sum":
                 return ast.copy_location(_call(reducer, *items.elts), node)
@@ -385,11 +396,13 @@ class _Rewriter(ast.NodeTransformer):
     def _as_loop(self, reducer: str, node: ast.GeneratorExp, default: ast.expr | None) -> ast.Call:
         name = f"_{reducer}_{len(self.extra)}"
         targets = {name for each in node.generators for name in names_assigned(each.target)}
-        read = [*ast.walk(node), *(ast.walk(default) if default else ())]
-        used = {each.id for each in read if isinstance(each, ast.Name)}
+        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
         outer = sorted((used & self.local_names) - targets)
+        given: list[ast.expr] = [ast.Name(each, ast.Load()) for each in outer]
+        if default is not None:
+            outer, given = [*outer, "_default"], [*given, self._as_number(default)]
         start, step, end = _REDUCTIONS[reducer]
-        end = end.replace("NOTHING", "raise Fault" if default is None else "return DEFAULT")
+        end = end.replace("NOTHING", "raise Fault" if default is None else "return _default")
         body = ast.parse(textwrap.dedent(step)).body
         value = _asked(node.elt) if reducer in ("all", "any") else node.elt
         body = [_substituted(statement, {"VALUE": value}) for statement in body]
@@ -401,10 +414,8 @@ class _Rewriter(ast.NodeTransformer):
         text = textwrap.indent(f"{start}\n{end}", "    ")
         function = ast.parse(f"def {name}({', '.join(outer)}):\n{text}").body[0]
         function.body[1:1] = body
-        if default is not None:
-            function = _substituted(function, {"DEFAULT": default})
         self.extra.append(ast.copy_location(function, node))
-        return ast.copy_location(_call(name, *(ast.Name(each, ast.Load()) for each in outer)), node)
+        return ast.copy_location(_call(name, *given), node)
 
 
 _REDUCTIONS = {
@@ -461,6 +472,21 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
 
+def _is_fixed(node: ast.expr) -> bool:
+    """Is it a variable or a value, which no call can change?"""
+    return isinstance(node, ast.Name | ast.Constant)
+
+
+def _is_computed(target: ast.expr) -> bool:
+    """Does it depend on values which field or slot this is, so that a change makes it another?"""
+    match target:
+        case ast.Attribute(value):
+            return _is_computed(value)
+        case ast.Subscript(value, index):
+            return not _is_fixed(index) or _is_computed(value)
+    return isinstance(target, ast.Call | ast.IfExp)
+
+
 def _prepared(function: Callable, tree: Any, code: LayoutsInCode) -> Any:
     """A tree in which texts and sets of nodes have become numbers."""
     tree = _Unchained().visit(tree)
@@ -468,7 +494,10 @@ def _prepared(function: Callable, tree: Any, code: LayoutsInCode) -> Any:
 
 
 class _Unchained(ast.NodeTransformer):
-    """Turns `a == b in c` into `a == b and b in c`; chains such as 0 <= a < b are kept."""
+    """Turns `a == b in c` into `a == b and b in c`; chains such as 0 <= a < b are kept.
+
+    Where b might change something, `unsupported_syntax` has refused it.
+    """
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)

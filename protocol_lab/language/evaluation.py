@@ -294,7 +294,7 @@ class _Rewriter(ast.NodeTransformer):
         return self._replaced(node, as_call(node))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
-        before, node.target = computed_once(node.target)
+        before, node.target = computed_once(node)
         before = [self.visit(each) for each in before]
         self.generic_visit(node)
         present = copy.copy(node.target)

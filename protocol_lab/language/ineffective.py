@@ -101,7 +101,7 @@ def _maybe_none(function: Callable, tree: ast.FunctionDef) -> set[str]:
 
 
 def _of_statement(value: ast.expr, values: dict[str, Any]) -> str | None:
-    if isinstance(value, ast.Constant) or not _only_returns(value, values):
+    if isinstance(value, ast.Constant) or not only_returns(value, values):
         return None
     match value:
         case ast.Call(ast.Name(name), [nodes, *_]) if values.get(name) in _CHANGED:
@@ -112,7 +112,7 @@ def _of_statement(value: ast.expr, values: dict[str, Any]) -> str | None:
     return "this changes nothing, and its value is not used: assign or return it, or leave it out"
 
 
-def _only_returns(value: ast.expr, values: dict[str, Any]) -> bool:
+def only_returns(value: ast.expr, values: dict[str, Any]) -> bool:
     """Is every function that the expression calls known to change nothing?"""
     for node in ast.walk(value):
         if isinstance(node, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):

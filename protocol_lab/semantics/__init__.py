@@ -6,6 +6,7 @@ enabledness      can an action be taken in a state? asked by invariants and pred
 step_text        a step as text, such as `become_leader(replica=2)`, written and read
 signatures       which parameters a step has, and which values
 name_flow        follows named values through calls, and refuses one that is used as another
+unsupported_syntax  rejects Python that is not in the language, before anything runs
 common_mistakes  rejects code that means something else in a spec than in Python
 dry_run          tries a spec on a few states before it is compiled, to name mistakes early
 """

@@ -25,6 +25,7 @@ from protocol_lab.semantics.transitions import (
     may_end,
     needed_attempts,
 )
+from protocol_lab.semantics.unsupported_syntax import expect_language, refuse_lost_records
 from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.spec.named_values import NamesToNumbers
 from protocol_lab.spec.set_syntax import SetSyntax
@@ -109,8 +110,11 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
         refuse_common_mistakes(function, code)
         tree = copy.deepcopy(reading(function).apart)
         SetSyntax(function, code).visit(NamesToNumbers(function, code).visit(tree))
+        refuse_lost_records(function, tree, code.is_place)
         refuse_unassigned(function)
         _read.add(keys[function])
+    beginning = [each.function for each in model.spec.inits]  # in all engines run by Python
+    expect_language(each for each in functions if each not in beginning)
 
 
 def _walk(model: Model, states: list[Property], steps: list[Property]) -> None:

@@ -179,7 +179,9 @@ class _Body(Flow[Variables]):
         match node:
             case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
                 return UNKNOWN.union(*(self._of(each, known) for each in parts))
-            case ast.GeneratorExp(item, loops) | ast.ListComp(item, loops):
+            case (
+                ast.GeneratorExp(item, loops) | ast.ListComp(item, loops) | ast.SetComp(item, loops)
+            ):
                 for loop in loops:
                     known = self.bound(loop, known)
                     for test in loop.ifs:

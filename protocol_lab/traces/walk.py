@@ -9,6 +9,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, quoted
 from protocol_lab.semantics.step_text import Step, find_initial, find_step, start_text, step_of
 from protocol_lab.semantics.transitions import Attempt, attempts, evaluate, evaluate_step
+from protocol_lab.semantics.unsupported_syntax import expect_language
 from protocol_lab.spec.spec import Model, Property, expect_model
 from protocol_lab.spec.state_view import repacked, view
 
@@ -90,6 +91,7 @@ class Walk:
     def begin(cls, model: Model, init: str | None = None) -> "Walk":
         """A walk from the initial state; `init` chooses one of several. Raises LabError."""
         expect_model(model)
+        expect_language(each.function for each in model.spec.actions)
         found = find_initial(model, init)
         start = Moment(found.row)
         walk = cls(model, start, {"main": start}, init=start_text(model, found))

@@ -461,28 +461,30 @@ def asked(typing_context, value):
 
 
 def _comparison(name: str, operation: Any) -> Any:
-    """The compiled form of `left == right`, `left != right` or `right in left`.
+    """The compiled form of `left == right`, `left != right` or `left in right`.
 
     For Numba a number and a text are just not equal. Such a comparison is always a mistake.
     """
 
     def comparison(typing_context, left, right):
-        if operation is not operator.contains and _is_kept_whole(left, right):
+        is_in = operation is operator.contains
+        if not is_in and _is_kept_whole(left, right):
             return _compare_whole(left, right, operation is operator.ne)
-        if isinstance(left, types.Array | Chosen) and operation is not operator.contains:
+        if isinstance(left, types.Array | Chosen) and not is_in:
             raise TypingError("arrays can't be compared; write `any(each == x for each in ...)`")
-        among = operation is operator.contains and isinstance(left, types.BaseTuple)
-        if any(_is_text(each) != _is_text(right) for each in (left if among else [left])):
+        among = is_in and isinstance(right, types.BaseTuple)
+        if any(_is_text(each) != _is_text(left) for each in (right if among else [right])):
             raise TypingError(
                 "a number is compared with a text, which is not known to be one of its names"
             )
         kind = typing_context.resolve_value_type(operation)
-        plain = kind.get_call_type(typing_context, (left, right), {})
+        in_order = slice(None, None, -1 if is_in else 1)  # operator.contains takes the items first
+        plain = kind.get_call_type(typing_context, (left, right)[in_order], {})
         if plain is None:
             return None
 
         def codegen(context, builder, signature, args):
-            pairs = zip(args, signature.args, plain.args)
+            pairs = zip(args[in_order], signature.args[in_order], plain.args)
             values = [context.cast(builder, value, have, want) for value, have, want in pairs]
             found = context.get_function(kind, plain)
             context.add_linking_libs(getattr(found, "libs", ()))

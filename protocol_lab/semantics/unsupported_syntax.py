@@ -1,21 +1,27 @@
-"""Rejects Python that actions can't use, with a readable error, before Numba sees it.
+"""Rejects Python that is not in the language of specs, with a readable error, before anything runs.
 
 An action and all that it calls are compiled: they use numbers and the fields of the state, with if,
 for, while and return. Anything else is refused here, with the function's name, the line, and what
-to do instead.
+to do instead. Plain Python could run some of it; it is refused all the same, so that no engine and
+no stepper shows what a search would not confirm.
 """
 
 import ast
+import builtins
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum, EnumType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from protocol_lab.errors import LabError
 from protocol_lab.language import containers
 from protocol_lab.language.arithmetic import HIGH, LOW
+from protocol_lab.language.dependencies import is_of_numpy, reachable
 from protocol_lab.language.evaluation import NO_ISINSTANCE
-from protocol_lab.language.ineffective import refuse_ineffective
-from protocol_lab.language.reading import blocks, reading
+from protocol_lab.language.ineffective import only_returns, refuse_ineffective
+from protocol_lab.language.reading import blocks, readable, reading
 from protocol_lab.language.source_code import error_at, names_read, without_annotations
 from protocol_lab.language.unassigned import refuse_unassigned
 from protocol_lab.spec.layout import Struct
@@ -32,6 +38,7 @@ _MATCH = "a match", "use if and elif"
 _DELETE = "a del", "set the field to 0, or use the helpers of its container"
 _DICT = "a dict", "give the state a field Per(...) for it, or choose with if and elif"
 _DIVISION = "a division into fractions (/)", "use //"
+_SET = "a set of Python's", "use a set of nodes, a list of numbers, [0] * n, or a tuple"
 
 _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     **dict.fromkeys((ast.Import, ast.ImportFrom), _IMPORT),
@@ -45,6 +52,7 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Match: _MATCH,
     ast.Delete: _DELETE,
     **dict.fromkeys((ast.Dict, ast.DictComp), _DICT),
+    ast.SetComp: _SET,
     ast.Div: _DIVISION,
 }
 
@@ -54,14 +62,60 @@ _REFUSED_CALLS = {
     "float": "numbers are whole",
     "round": "numbers are whole",
     "isinstance": NO_ISINSTANCE,
+    "reversed": "count down, as in range(n, 0, -1)",
 }
-"""Python's own functions that compute something different when compiled, and what to do instead."""
+"""Python's own functions that can't be called, and what to do instead."""
+
+_BUILT_IN = (
+    *("abs", "all", "any", "bool", "chr", "enumerate", "filter", "getattr", "hash", "int", "len"),
+    *("list", "map", "max", "min", "ord", "print", "range", "set", "sorted", "str", "sum", "tuple"),
+    *("type", "zip"),
+)
+"""Python's own functions that can be called."""
+
+_INSTEAD = "use a tuple, as in (1, 2), or declare a field of the state"
+
+_OUTSIDE: dict[type, str] = {
+    list: _INSTEAD,
+    set: _INSTEAD,
+    frozenset: _INSTEAD,
+    dict: "choose with if and elif, or declare a field of the state",
+}
+"""Global values that are no part of the state, and what to do instead."""
+
+_GLOBAL_VALUES = (int, str, float, tuple, type(None), Enum, EnumType, type)
+_GLOBAL_VALUES += (FunctionType, BuiltinFunctionType, ModuleType)
+
+_permitted: WeakKeyDictionary[Callable, CodeType] = WeakKeyDictionary()
+"""The functions that were not refused."""
+
+
+def expect_language(functions: Iterable[Callable]) -> None:
+    """Raise LabError if one of these functions, or one that they call, is not in the language."""
+    for function in reachable([*functions]):
+        if _permitted.get(function) is not function.__code__:
+            _refuse_parameters(function)
+            if any(readable([function])):
+                refuse(function)
+            _permitted[function] = function.__code__
+
+
+def _refuse_parameters(function: Callable) -> None:
+    code = function.__code__
+    flags = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    if code.co_flags & flags or code.co_kwonlyargcount or code.co_posonlyargcount:
+        raise LabError(
+            f"{function.__qualname__} can't be compiled with * or / among its parameters: write"
+            " them one by one, as in def is_ready(s, server)."
+        )
 
 
 def refuse(function: Callable) -> None:
     """Raise LabError if the function has something that can't be compiled, or not safely."""
-    tree = without_annotations(reading(function).apart)
+    _refuse_parameters(function)
+    tree, values = without_annotations(reading(function).apart), names_read(function)
     stored = {id(each.value) for each in ast.walk(tree) if _is_to_a_field(each)}
+    named = {id(each) for node in ast.walk(tree) for each in _texts_asked(node, values)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict) and id(node) in stored:
             continue  # what the field wants instead is said where it is stored
@@ -69,6 +123,11 @@ def refuse(function: Callable) -> None:
         match node:
             case ast.Call(func=ast.Name(name)) if name in _REFUSED_CALLS:
                 told = f"{name}()", _REFUSED_CALLS[name]
+            case ast.Call(func=ast.Name(name)) if hasattr(builtins, name) and name not in values:
+                own = name in _BUILT_IN or name in reading(function).variables
+                told = told if own else (f"{name}()", "use numbers, loops and fields of the state")
+            case ast.Name(name, ast.Load()) if name in values and id(node) not in named:
+                told = _of_value(name, values[name])
             case ast.FormattedValue() if node.format_spec is not None or node.conversion != -1:
                 told = "a format in an f-string", "write the value alone, as in f'{s.n}'"
             case ast.Constant(float() | complex()):
@@ -81,7 +140,7 @@ def refuse(function: Callable) -> None:
                 f"{function.__qualname__} can't be compiled with {what} (line {node.lineno}):"
                 f" {instead}."
             )
-    for name, value in names_read(function).items():
+    for name, value in values.items():
         if isinstance(value, float) or (isinstance(value, int) and not LOW <= value <= HIGH):
             raise LabError(
                 f"{function.__qualname__} can't be compiled with {name}, which is {value}: use a"
@@ -90,6 +149,61 @@ def refuse(function: Callable) -> None:
     refuse_ineffective(function)
     _refuse_calls_through_modules(function, tree)
     refuse_unassigned(function)
+    _refuse_other_orders(function, tree, values)
+
+
+def _texts_asked(node: ast.AST, values: dict[str, Any]) -> list[ast.expr]:
+    """The names of collections of texts in `s.mode in BUSY`, which becomes a tuple."""
+    if not isinstance(node, ast.Compare):
+        return []
+    asked = [e for op, e in zip(node.ops, node.comparators, strict=True) if _is_in(op)]
+    named = [each for each in asked if isinstance(each, ast.Name)]
+    return [e for e in named if any(isinstance(k, str) for k in _items_of(values.get(e.id)))]
+
+
+def _is_in(op: ast.cmpop) -> bool:
+    return isinstance(op, ast.In | ast.NotIn)
+
+
+def _items_of(value: Any) -> Iterable:
+    return value if isinstance(value, list | set | frozenset) else ()
+
+
+def _of_value(name: str, value: Any) -> tuple[str, str] | None:
+    """What is told of a global value that compiled code can't read; None if it can."""
+    for kind, instead in _OUTSIDE.items():
+        if isinstance(value, kind):
+            return f"{name}, a {kind.__name__} outside the state", instead
+    known = isinstance(value, _GLOBAL_VALUES) or is_of_numpy(value)
+    if known and not (isinstance(value, type) and _is_class_of_others(value)):
+        return None
+    return f"{name}, which is no number, name or tuple", "keep it in the state or the constants"
+
+
+def _is_class_of_others(value: type) -> bool:
+    return not issubclass(value, Struct | tuple | Enum) and value.__module__ != "builtins"
+
+
+def _refuse_other_orders(function: Callable, tree: ast.FunctionDef, values: dict[str, Any]) -> None:
+    """Raise LabError for what compiled code would evaluate in another order than Python, or twice,
+    where that may make a difference."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(_, ops, [*between, _]) if any(map(_is_equality, ops)):
+                if not all(only_returns(each, values) for each in between):
+                    told = "give what is compared on both sides a name first"
+                    raise error_at(function, node, told)
+            case ast.Call(ast.Name("all" | "any" as name), [ast.Tuple()]) if name not in values:
+                joined = "and" if name == "all" else "or"
+                raise error_at(function, node, f"write `{joined}` between the conditions")
+            case ast.Call(ast.Name("min" | "max"), _, [ast.keyword("default", default)]):
+                fixed = isinstance(default, ast.Name | ast.Constant)
+                if not fixed and not only_returns(node, values):
+                    raise error_at(function, node, "give the default a name first, a line before")
+
+
+def _is_equality(op: ast.cmpop) -> bool:
+    return isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn)
 
 
 def _is_to_a_field(node: ast.AST) -> bool:
