@@ -225,7 +225,7 @@ def read(
     except OSError as error:
         raise LabError(f"{error.filename} can't be read ({error.strerror}).") from None
     known = cluster.partitions or cluster.said or cluster.records or cluster.quorum
-    if not (known or cluster.unread):
+    if not (known or cluster.unread or sources.files):
         raise LabError(f"Nothing in {' and '.join(map(str, folders))} {_NO_LOG}")
     chosen = list(partitions_of(cluster, topic, partition))
     if (topic or partition is not None) and not chosen:
@@ -264,7 +264,7 @@ def read(
     if not chosen and not cluster.has_metadata:
         why = "no partition is named. Add the brokers' state-change.log, or the metadata log."
         if not known:
-            lacks, why = [], f"nothing here {_NO_LOG}"
+            lacks, why = [], f"nothing here says what happened to a partition, or {_NO_LOG}"
         lacks.append(Lack("", why, tuple(each.looks_for for each in RULES if not each.of_cluster)))
     known_times = [each for each in times if each and first <= each <= last]
     answer = Answer(

@@ -333,7 +333,9 @@ def test_what_is_not_read_is_named_and_takes_the_all_clear_away(unpacked, tmp_pa
     cuts.mkdir()
     (pictures / "a.png").write_bytes(b"\x89PNG\0\0")
     assert "a.png is nothing that the kit reads." in why(pictures)
-    assert "nothing here is a log of Kafka: name a folder with server.log" in why(pictures)
+    assert "nothing here says what happened to a partition, or is a log of Kafka: name" in why(
+        pictures
+    )
     (pictures / "server.log").symlink_to(tmp_path / "away")
     assert "server.log can't be read (No such file)" in why(pictures)
     os.mkfifo(pictures / "pipe")
@@ -351,6 +353,25 @@ def test_what_is_not_read_is_named_and_takes_the_all_clear_away(unpacked, tmp_pa
     )
     (cuts / "server.log").write_text(started, encoding="utf-8")
     assert "no partition is named. Add the brokers' state-change.log" in why(cuts)
+    (cuts / "server.log").unlink()
+    unread = (
+        "2026-11-25 02:19:13,177 INFO [MetadataLoader id=8] still catching up (org.apache.kafka)\n"
+    )
+    (cuts / "server.log").write_text(unread, encoding="utf-8")
+    assert "nothing here says what happened to a partition" in why(cuts)
+    (cuts / "server.log").write_text(
+        "[2017-11-10 13:17:57,590] FATAL [ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0]"
+        " Exiting because log truncation is not allowed for partition u-0, current leader's latest"
+        " offset 5 is less than replica's latest offset 9 (kafka.server.ReplicaFetcherThread)\n"
+        "[2017-11-10 13:17:58,001] INFO [Partition u-1 broker=2] u-1 starts at Leader Epoch 4 from"
+        " offset 1. Previous Leader Epoch was: -1 (kafka.cluster.Partition)\n",
+        encoding="utf-8",
+    )
+    report = read([cuts])
+    assert "u-0: broker 2 ends itself, since its leader" in str(report.findings[0])
+    assert [(each.leader, each.epoch, each.isr) for each in report.partitions["u-1"]] == [
+        (2, 4, None)
+    ]
     (cuts / "server.log").unlink()
     bookie = "2026-11-25 02:31:52,396 INFO Main - Hello, I'm your bookie, bookieId is b1\n"
     broker = "2026-11-25 02:32:00,092 INFO PulsarService - Starting Pulsar Broker service\n"

@@ -90,7 +90,7 @@ class Answer:
         if self.breaches:
             yield "The metadata log is no run of the controller's rules", list(self.breaches)
         if self.unread:
-            yield "Not understood", list(self.unread)
+            yield "Not understood", [each.removeprefix("Not understood: ") for each in self.unread]
         if self.lacks:
             more = len(self.lacks) - _REASONS
             shown = list(map(_lack, self.lacks[:_REASONS]))

@@ -371,11 +371,11 @@ def below_min_isr(cluster: Cluster, partition: str) -> Iterator[Finding]:
 def halts(cluster: Cluster, partition: str) -> Iterator[Finding]:
     for said in cluster.said_of("halts", partition):
         who = "a broker" if said.entry.node is None else f"broker {said.entry.node}"
-        of = f" of topic {said.fields['name']}" if "name" in said.fields else ""
+        of = f", with a replica of topic {said.fields['name']}," if "name" in said.fields else ""
         yield Finding(
             said.entry.time,
             partition,
-            f"{who} with a replica{of} ends itself, since its leader has fewer records than it has,"
+            f"{who}{of} ends itself, since its leader has fewer records than it has,"
             " and unclean elections are off: a leader has truncated what this broker still has",
             said.entry.place,
             _TRUNCATION,

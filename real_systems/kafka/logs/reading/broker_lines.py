@@ -167,7 +167,7 @@ _WORDS_OF = {
         "and PartitionRegistration(",
     ],
     "assigned": ["with assigned replicas"],
-    "leads": ["starts at leader epoch"],
+    "leads": ["starts at leader epoch", "starts at Leader Epoch"],
     "follows": ["starts at leader epoch"],
     "elects_uncleanly": ["unclean election", "UNCLEAN partition", "No broker in ISR is alive"],
     "recovers": ["marked as RECOVERING"],
