@@ -91,9 +91,12 @@ class Recording:
         return "\n".join([f"{self.title}  ({ran})", *map(str, self.acts), str(self.outcome)])
 
     def write(self, file: Path) -> None:
-        """Write it as JSON. Raises OSError."""
+        """Write it as JSON, an act a line. Raises OSError."""
+        parts = asdict(self)
+        acts = ",\n".join(json.dumps(each) for each in parts.pop("acts"))
+        rest = json.dumps(parts).removeprefix("{")
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+        file.write_text(f'{{"acts": [\n{acts}\n],\n{rest}\n', encoding="utf-8")
 
 
 def read_recording(file: Path) -> Recording:
