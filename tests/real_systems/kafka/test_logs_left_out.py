@@ -151,6 +151,22 @@ def test_what_is_left_out_takes_the_all_clear_away(seed, tmp_path):
     assert wrong(NAMES[seed % len(NAMES)], seed, tmp_path) == ""
 
 
+def test_a_complete_folder_gets_the_all_clear_for_the_time_before_a_finding(tmp_path):
+    """And no folder that lacks one of its logs."""
+    name, until = "told_failed_4.3.1", "02:18:07"
+    shutil.unpack_archive(CLUSTERS / f"{name}.tar.gz", tmp_path, filter="data")
+    report = read([tmp_path / name], end=until)
+    assert report.verdict == Verdict.HOLDS
+    assert "Nothing found, and what was read was enough to tell." in str(report.answer)
+    assert "in t-0, in the logs of nodes 1, 2, 100, from 2026-11-25 02:17:" in str(report.answer)
+    for left_out in ("node1/server.log", "node2/state-change.log", "node100/dump-metadata.txt"):
+        path = tmp_path / name / left_out
+        content = path.read_bytes()
+        path.unlink()
+        assert read([tmp_path / name], end=until).verdict == Verdict.UNDECIDED, left_out
+        path.write_bytes(content)
+
+
 def main() -> None:
     """Try other inputs."""
     first, count = map(int, sys.argv[1:])
