@@ -56,7 +56,7 @@ _ENTRANCES = {
         types.void(
             *(types.uint64[:, ::1], types.int64, types.uint8[::1]),
             *[types.int64[::1]] * 5,
-            *(types.uint64[:, ::1], types.uint64[::1]),
+            *(types.uint64[:, ::1], types.uint64[:, ::1], types.uint64[::1]),
         ),
         {},
     ),

@@ -80,10 +80,10 @@ class Kernels:
                 out = arguments[4]
                 key_of = np.empty((len(out) if width else 0, width), np.int64)
             try:
-                return loop(*arguments, key_of, addresses)
+                return loop(*arguments, key_of, addresses, loops.new_table())
             except loops.NotRefused:
                 addresses[:] = self._builder.addresses(self._pieces(keys))
-            return loop(*arguments, key_of, addresses)
+            return loop(*arguments, key_of, addresses, loops.new_table())
 
         return expand
 
@@ -131,7 +131,7 @@ class Kernels:
         def check(rows, count, wanted, constants, enabled, failed, before, parent_of) -> None:
             loop(
                 rows, count, wanted, constants, _NO_VALUES, enabled, failed, before, parent_of,
-                addresses,
+                addresses, loops.new_table(),
             )  # fmt: skip
 
         return check
@@ -155,7 +155,7 @@ class Kernels:
             found, nowhere = np.zeros(count, np.int64), np.zeros(count, np.int64)
             loop(
                 rows, count, np.ones(count, np.uint8), constants, values, -1, found, rows, nowhere,
-                addresses,
+                addresses, loops.new_table(),
             )  # fmt: skip
             return found
 

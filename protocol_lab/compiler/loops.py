@@ -5,6 +5,28 @@ A piece is one action with the loops over its parameters, or one property. All h
 edited action is compiled anew, not the loops that call it. `work` is the address of a table of
 addresses and sizes, in the order of the names below.
 
+What keeps the memory at an address alive. Numba frees an array after its last use as an array, and
+takes no notice of addresses, which are numbers. So in compiled code:
+
+- `address_of` is called on parameters of a kernel that Python calls, never on an array that a kernel
+  makes (`tests/compiler/test_addresses_in_kernels.py` reads all of them). The calling frame holds
+  the arguments until the kernel returns; that Numba counts references inside the kernel, or leaves
+  the counting out, is then of no consequence. So Python makes the table of `expand` and `check`,
+  too (`kernels`), and the rows in which `identify` (`symmetry.state_identity`) erases.
+- The tables of the visited set are noted by their addresses (`checker.visited_set`). The set owns
+  notes and tables; it replaces a partition's table and its note together, between two calls for
+  that partition.
+- Machine code is called by its address (`building.Builder.addresses`). What was compiled or loaded
+  stays in `building.loaded` until the process ends, and with it the environments of the functions
+  in it, whose addresses Numba has written into the code.
+- A sequence that a parameter gives (`operations.chosen`) is the address of an array of its piece,
+  which is used as an array once more at the end of the loop (`code_generation._loop_end`).
+- Records and parts of states are addresses of rows, which are arguments, or of the stack of the
+  function that makes them; the compiler refuses to return the latter.
+- A local list is an array as Numba knows it. Nothing keeps its address.
+- In WebAssembly (`wasm.driver`) nothing is freed: `js/search.js` lays everything out in one memory
+  of a fixed size. The simulation, distances and liveness call these same kernels with arrays.
+
 The loops and what they call are in one file because the kernel cache sees edits in their own file
 only. They release the GIL.
 """
@@ -40,11 +62,11 @@ _WORDS, _NUMBERS = types.uint64[:, ::1], types.int64[::1]
 EXPAND = types.UniTuple(types.int64, 2)(
     *(_WORDS, types.int64, types.int64, _NUMBERS, _WORDS),
     *[_NUMBERS] * 5,
-    *(types.int64[:, ::1], _NUMBERS),
+    *(types.int64[:, ::1], _NUMBERS, _NUMBERS),
 )
 CHECK = types.void(
     *(_WORDS, types.int64, types.uint8[::1], _NUMBERS, _NUMBERS, types.int64, _NUMBERS),
-    *(_WORDS, _NUMBERS, _NUMBERS),
+    *(_WORDS, _NUMBERS, _NUMBERS, _NUMBERS),
 )
 """The types of `expand` and `check`."""
 
@@ -111,22 +133,21 @@ def keep(work, source, written, action, multiplicity):
 @kernel(EXPAND)
 def expand(
     rows, begin, end, constants, out, parent_of, action_of, multiplicity_of, degree_of, progress,
-    key_of, pieces,
+    key_of, pieces, table,
 ) -> tuple[int, int]:  # fmt: skip
     """Try every action with every choice of parameters on rows[begin:end].
 
     The successors are written into `out`, with the row's parent, the action's number, TLC's
     multiplicity and the keys that distinguish an action's steps. It stops early, before a state
     whose successors do not all fit. degree_of counts successors by state; progress[0] is the state
-    being expanded, so that it is known where a CapacityExceeded came from. Returns (end of the
-    states done, rows written).
+    being expanded, so that it is known where a CapacityExceeded came from. table: see `new_table`.
+    Returns (end of the states done, rows written).
     """
-    table = np.zeros(ROOM + 1, np.int64)
-    table[ROWS], table[CONSTANTS], table[OUT] = _start(rows), _start(constants), _start(out)
-    table[PARENT_OF], table[ACTION_OF] = _start(parent_of), _start(action_of)
-    table[MULTIPLICITY_OF], table[KEY_OF] = _start(multiplicity_of), _start(key_of)
+    table[ROWS], table[CONSTANTS], table[OUT] = address_of(rows), address_of(constants), address_of(out)
+    table[PARENT_OF], table[ACTION_OF] = address_of(parent_of), address_of(action_of)
+    table[MULTIPLICITY_OF], table[KEY_OF] = address_of(multiplicity_of), address_of(key_of)
     table[KEYS], table[ROOM] = key_of.shape[1], out.shape[0] - 1
-    work, written = _start(table), 0
+    work, written = address_of(table), 0
     for source in range(begin, end):
         progress[0] = source
         first = written
@@ -142,16 +163,16 @@ def expand(
 
 @kernel(CHECK)
 def check(
-    rows, count, wanted, constants, values, enabled, found, before, parent_of, pieces
+    rows, count, wanted, constants, values, enabled, found, before, parent_of, pieces, table
 ) -> None:
     """For rows[k] with wanted[k], found[k] gets bit i if it is in `enabled` and piece i says so.
 
-    A step's piece also looks at before[parent_of[k]]; values: of the pieces' parameters.
+    A step's piece also looks at before[parent_of[k]]; values: of the pieces' parameters;
+    table: see `new_table`.
     """
-    table = np.zeros(ROOM + 1, np.int64)
-    table[ROWS], table[BEFORE] = _start(rows), _start(before)
-    table[CONSTANTS], table[VALUES] = _start(constants), _start(values)
-    work = _start(table)
+    table[ROWS], table[BEFORE] = address_of(rows), address_of(before)
+    table[CONSTANTS], table[VALUES] = address_of(constants), address_of(values)
+    work = address_of(table)
     for k in range(count):
         found[k] = 0
         if not wanted[k]:
@@ -162,6 +183,12 @@ def check(
 
 
 @njit
-def _start(array):
-    """The address of an array's data."""
+def address_of(array):
+    """The address of an array's data; the array is a parameter of the kernel that asks."""
     return np.int64(array.ctypes.data)
+
+
+def new_table() -> np.ndarray:
+    """The memory of the table that a loop fills, and whose address its pieces get. Whoever calls
+    the loop makes it, a new one for each call, and so keeps it until the loop returns."""
+    return np.zeros(ROOM + 1, np.int64)

@@ -20,6 +20,7 @@ from protocol_lab.compiler.expansion import check_some
 from protocol_lab.compiler.fingerprint import fingerprint_words, fingerprints
 from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.kernels import Kernels, constants_array
+from protocol_lab.compiler.loops import address_of
 from protocol_lab.language.node_sets import members
 from protocol_lab.spec.constants import capacities
 from protocol_lab.spec.spec import Model
@@ -28,6 +29,7 @@ from protocol_lab.symmetry.permutation_code import naming_code
 
 _CALLED = {
     **{name: value for name, value in vars(canonical_form).items() if hasattr(value, "py_func")},
+    "address_of": address_of,
     "fingerprint_words": fingerprint_words,
     "inner": inner,
     "make_canonical": canonical_form.make_canonical,
@@ -67,7 +69,7 @@ class Identity:
             source = _source(model, symmetry, view)
             self._identify = kernels.identify(erase, source, _CALLED)
             self._fixed = [constants_array(model), *_alike(model)]
-            self._memos = threading.local()
+            self._own = threading.local()
 
     def prints(self, rows: np.ndarray, count: int, wanted: np.ndarray) -> tuple[np.ndarray, int]:
         """The fingerprint by which each of rows[:count] is known; of those not wanted, anything.
@@ -77,11 +79,13 @@ class Identity:
         """
         if self._identify is None:
             return fingerprints(rows[:count]), count
-        if not hasattr(self._memos, "own"):
-            self._memos.own = np.zeros((_REMEMBERED, 2), np.uint64)
-        found, memo = np.empty(count, np.uint64), self._memos.own
+        if not hasattr(self._own, "memo"):
+            self._own.memo = np.zeros((_REMEMBERED, 2), np.uint64)
+        found, memo = np.empty(count, np.uint64), self._own.memo
+        work = np.empty((3, rows.shape[1]), np.uint64)
         could = check_some(
-            count, lambda count: self._identify(rows, count, wanted, *self._fixed, memo, found)
+            count,
+            lambda count: self._identify(rows, count, wanted, *self._fixed, memo, work, found),
         )
         return found, could
 
@@ -104,14 +108,13 @@ def _source(model: Model, symmetry: bool, view: bool) -> str:
     """The text of `identify`: prints[k] becomes the fingerprint of what rows[k] is known by.
 
     alike, labels, edges, numbers: see `_alike`. memo: a cache of pairs (raw fingerprint, canonical
-    fingerprint), in which about half of the lookups hit.
+    fingerprint), in which about half of the lookups hit. work: memory for three rows.
     """
     lines = [f"# calls canonical_form.py {_VERSION}"]
     lines += naming_code(model.layout, slots_of(model)) if symmetry else []
     lines += [
-        "def identify(rows, count, wanted, constants, alike, labels, edges, numbers, memo, prints"
-        "):",
-        "    work = np.empty((3, rows.shape[1]), np.uint64)",
+        "def identify(rows, count, wanted, constants, alike, labels, edges, numbers, memo, work,"
+        " prints):",
     ]
     if symmetry:
         lines += [
@@ -120,7 +123,7 @@ def _source(model: Model, symmetry: bool, view: bool) -> str:
             "    ties = np.empty((alike.shape[0] + 1, 2), np.int64)",
         ]
     if view:
-        lines.append("    c = constants_at(np.int64(constants.ctypes.data))")
+        lines.append("    c = constants_at(address_of(constants))")
     lines += [
         "    for k in range(count):",
         "        if not wanted[k]:",
@@ -132,7 +135,7 @@ def _source(model: Model, symmetry: bool, view: bool) -> str:
         "                work[0, word] = rows[k, word]",
     ]
     if view:
-        lines.append("            erase(state_at(np.int64(work.ctypes.data), 0), c)")
+        lines.append("            erase(state_at(address_of(work), 0), c)")
     found = "0"
     if symmetry:
         found = "canonical(work, data, sig, names, alike, labels, edges, order, ties)"
