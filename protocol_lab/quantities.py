@@ -1,4 +1,5 @@
-"""Checks numbers that people give, as text or as Python values: counts, seconds, GiB.
+"""Checks numbers that people give, as text or as Python values: counts, seconds, GiB; and says how
+many there are of something.
 
 Anything that is not a number, not finite, or out of bounds is refused with one sentence that names
 the option and its bounds.
@@ -14,6 +15,11 @@ from protocol_lab.errors import LabError, quoted, shortened
 _WHOLE = re.compile(r"[+-]?[0-9]+(_[0-9]+)*")
 _MOST_DIGITS = 40
 """Longer texts are not read as numbers: far more digits than any number here needs."""
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things in words: "1 step", "2,000 steps"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def whole_number_of(text: str) -> int | None:

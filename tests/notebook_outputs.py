@@ -1,9 +1,9 @@
 """Executing notebooks, and what of their outputs must be the same in every run.
 
 What is kept in a file is less than what a run shows: a widget needs its kernel, and a progress
-line is gone when the cell is done. What is compared is less than what is kept: times, rates,
-addresses, ids, the pixels of plots and the places that Graphviz chooses differ from run to run or
-from machine to machine.
+line is gone when the cell is done. What is compared is less than what is kept: times, rates, for
+how many states there was time to compare them, addresses, ids, the pixels of plots and the places
+that Graphviz chooses differ from run to run or from machine to machine.
 """
 
 import ast
@@ -28,6 +28,7 @@ LARGEST = 1_600_000
 
 _MOST_LINES = 24
 _CHANGING = [
+    (re.compile(r"; [\d,]+ states? compared with plain Python"), ""),
     (re.compile(r"\b[\d,]+(\.\d+)? (distinct states|states|steps)/s"), "<rate>"),
     (re.compile(r"(?<![\w.])[\d,]+(\.\d+)? ?(µs|ms|s|min|seconds?)\b"), "<time>"),
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "<address>"),

@@ -19,7 +19,7 @@ import numpy as np
 from protocol_lab.checker.chunks import MOST_SUCCESSORS, Chunk, Workers, tally
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.counterexample import add_trace
-from protocol_lab.checker.cross_check import compare, evenly
+from protocol_lab.checker.cross_check import compare, spread
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.request import (
     GOAL,
@@ -121,13 +121,10 @@ class NativeSearch:
         result.seconds = time.perf_counter() - began
         self._finish()
         if not self.interrupted():
-            compare(self.compiled, self.request, self._sample)
+            states = (self.log.row(at) for at in spread(result.distinct))
+            compare(self.compiled, self.request, result, states)
         self.log.close()
         return result
-
-    def _sample(self, wanted: int) -> list[bytes]:
-        """A sample of the states found, spread evenly."""
-        return [self.log.row(at) for at in evenly(self.result.distinct, wanted)]
 
     def _finish(self) -> None:
         result = self.result

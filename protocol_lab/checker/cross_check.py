@@ -1,12 +1,13 @@
-"""Repeats the results of compiled code in plain Python: counterexamples, and a sample of states.
+"""Repeats the results of compiled code in plain Python: counterexamples, and states of the search.
 
-The sample is some dozens of states, spread evenly over the search, whether it is exhaustive, random
-or on Spark. Both must agree on the steps from each state (order, actions, multiplicities), on its
-properties, and on the constraints and step invariants of its steps. A disagreement is a defect of
-the kit.
+All states of a small search are compared, and of a large one as many as there is time for, spread
+evenly over it, whether it is exhaustive, random or on Spark. Both must agree on the steps from each
+state (order, actions, multiplicities), on its properties, and on the constraints and step
+invariants of its steps. A disagreement is a defect of the kit.
 """
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -16,6 +17,7 @@ from protocol_lab.checker.chunks import MOST_SUCCESSORS
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.request import SearchRequest
+from protocol_lab.checker.result import Result
 from protocol_lab.compiler.expansion import SuccessorBuffer
 from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.semantics.transitions import (
@@ -24,23 +26,33 @@ from protocol_lab.semantics.transitions import (
     is_inside,
     successors,
 )
+from protocol_lab.system.interrupts import deferred_interrupts
 
-SAMPLED = 24
-"""How many states of a search are compared."""
+LEAST = 24
+"""So many states of a search are compared, however long that takes."""
+
+SECONDS, PART = 0.2, 0.05
+"""The others are compared as long as that takes less than these seconds of a processor, or less
+than this part of the search's own time. In 0.2 s some hundred states of a large protocol are
+compared, and some thousand of one with few short actions."""
 
 STEPS = 8
 """About how many steps of each state have their properties compared."""
 
-_passed: set[tuple] = set()
+_compared: dict[tuple, tuple[int, int]] = {}
+"""By functions and constants: how many states of a search had none that differs, and how many
+distinct states that search had."""
 
 
 def compare(
-    compiled: CompiledModel, request: SearchRequest, sample: Callable[[int], list[bytes]]
+    compiled: CompiledModel, request: SearchRequest, result: Result, states: Iterable[bytes]
 ) -> None:
-    """Compare the compiled and the plain functions in a sample of the states of a search.
+    """Compare the compiled and the plain functions in states of a search, and note in its result in
+    how many.
 
-    sample: a function that gives about so many of the states, spread evenly. It is done once for
-    the same functions and constants, if there is memory for it. Raises KitDefect.
+    states: those of the search, in an order whose beginnings are spread evenly over it (`spread`).
+    It is done once for the same functions and constants, unless a later search has more states; if
+    memory is short, in fewer states. An interruption ends it. Raises KitDefect.
     """
     model = compiled.model
     judged = [*compiled.properties, *request.step_invariants, *model.spec.actions]
@@ -50,19 +62,29 @@ def compare(
         tuple(model.constants),
         model.layout.dtype.str,
     )
-    if key in _passed:
+    result.compared, of = _compared.get(key, (0, -1))
+    if result.distinct <= of:
         return
-    with suppress(MemoryError):
-        rows = sample(SAMPLED)
-        for row in rows:
+    end = time.thread_time() + max(SECONDS, PART * result.seconds)
+    result.compared = 0
+    with suppress(MemoryError), deferred_interrupts() as interrupted:
+        for row in states:
             _State(compiled, request, row).compare()
-        if rows:
-            _passed.add(key)
+            result.compared += 1
+            if interrupted() or (request.stopped and request.stopped()):
+                return
+            if result.compared >= LEAST and time.thread_time() > end:
+                break
+    if result.compared:
+        _compared[key] = result.compared, result.distinct
 
 
-def evenly(count: int, wanted: int) -> list[int]:
-    """This many of the positions 0..count-1, spread evenly; all of them if there are fewer."""
-    return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64)).tolist()
+def spread(size: int) -> Iterable[int]:
+    """The positions 0..size-1 in an order whose beginnings are spread evenly: the numbers whose
+    binary digits, read backwards, count up."""
+    digits = max(1, (size - 1).bit_length())
+    backwards = (int(f"{k:0{digits}b}"[::-1], 2) for k in range(1 << digits))
+    return (each for each in backwards if each < size)
 
 
 class _State:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from protocol_lab.quantities import counted
 from protocol_lab.semantics.step_text import Step
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.spec import Model
@@ -30,7 +31,8 @@ class Result:
     (for a step invariant: the transitions), if the search went on after the first. With `symmetry`
     states that differ by a renaming are counted once, with `view` those whose views are equal.
     `exceeded` is the declared size of the container that was full, if that ended the search;
-    `widened` says which storage was enlarged before the search began again. `memory_bytes` is the
+    `widened` says which storage was enlarged before the search began again. `compared` counts the
+    states in which compiled code was compared with plain Python. `memory_bytes` is the
     most memory that the search took, `log` the states that it kept. `activity` says what a running
     search on Spark is doing. After a search on Spark, `search` has the states and edges as
     DataFrames, as in `search.states()`.
@@ -57,6 +59,7 @@ class Result:
     view: bool = False
     exceeded: str = ""
     widened: list[str] = field(default_factory=list)
+    compared: int = 0
     memory_bytes: int = 0
     log: Any = None
     levels: list[dict[str, Any]] = field(default_factory=list)
@@ -160,6 +163,7 @@ class Result:
             "per_depth": self.per_depth,
             "collision_probability": self.collision_probability,
             "widened": self.widened,
+            "compared": self.compared,
             "bytes_per_state": self.bytes_per_state and round(self.bytes_per_state, 1),
             "compile_seconds": round(self.compile_seconds, 3),
             "seconds": round(self.seconds, 3),
@@ -182,7 +186,7 @@ def summary(result: Result) -> str:
         )
     elif result.verdict == Verdict.VIOLATED:
         steps = len(result.trace_rows) - 1
-        where = f"after {steps} step{'s' if steps > 1 else ''}" if steps else "in an initial state"
+        where = f"after {counted(steps, 'step')}" if steps else "in an initial state"
         states = f" ({steps + 1} states)" if steps else ""
         lines.append(f"✗ violated: {result.violated} {where}{states}")
         if result.violation_reason:
@@ -193,19 +197,20 @@ def summary(result: Result) -> str:
         lines.append("  nothing was checked: no initial state meets the constraints")
     rate = result.distinct / result.seconds if result.seconds else 0
     lines.append(
-        f"  {result.distinct:,} distinct states{_renaming(result)}, {result.generated:,} generated,"
-        f" depth {result.depth}"
+        f"  {counted(result.distinct, 'distinct state')}{_renaming(result)},"
+        f" {result.generated:,} generated, depth {result.depth}"
     )
     lines.append(
         f"  {result.seconds:.2f} s ({rate:,.0f} distinct states/s, {result.engine}),"
-        f" {result.compile_seconds:.2f} s compiling;"
+        f" {result.compile_seconds:.2f} s compiling{compared_phrase(result)};"
         f" chance that a hash collision hid a state {result.collision_probability:.1e}"
     )
     lines += [f"  {each}" for each in result.widened]
     lines += _memory_lines(result)
     if result.violating is not None:
         lines += [
-            f"  {name}: {count:,} states break it" for name, count in result.violating.items()
+            f"  {name}: {counted(count, 'state')} break{'s' if count == 1 else ''} it"
+            for name, count in result.violating.items()
         ]
     lines += reach_lines(result)
     if result.trace is not None:
@@ -286,6 +291,14 @@ def listed(names: list[str], separator: str = ", ") -> str:
     """The first of these names, and how many more there are."""
     more = len(names) - _NAMED
     return separator.join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def compared_phrase(result: Result) -> str:
+    """The part of a line about the comparison of compiled code with plain Python, if there was
+    one."""
+    if not result.compared:
+        return ""
+    return f"; {counted(result.compared, 'state')} compared with plain Python"
 
 
 def _renaming(result: Result) -> str:

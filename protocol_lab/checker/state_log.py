@@ -168,7 +168,8 @@ class StateLog:
 
     def row(self, position: int) -> bytes:
         """The row of a state."""
-        return self.path(position)[-1]
+        kept = self._rows[position // _SEGMENT]
+        return self.path(position)[-1] if kept is None else kept[position % _SEGMENT].tobytes()
 
     def parent(self, position: int) -> int:
         """The position of the state that this one was found from, or -1."""

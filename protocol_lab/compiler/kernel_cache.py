@@ -28,8 +28,15 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
 from protocol_lab.compiler.inner_functions import link_environments, refreshed_when_needed
+from protocol_lab.errors import LabError
 from protocol_lab.language.source_code import code_of_file
 from protocol_lab.system.cache_folder import cache_folder, say_once
+
+if config.DISABLE_JIT:
+    raise LabError(
+        "NUMBA_DISABLE_JIT is set, and so nothing can be compiled: take it out of the environment,"
+        ' or choose engine="python" (--engine python).'
+    )
 
 KEPT_SECONDS = 60 * 86_400
 """Kernels that were not used for this long are removed."""

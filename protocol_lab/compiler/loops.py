@@ -8,11 +8,11 @@ addresses and sizes, in the order of the names below.
 What keeps the memory at an address alive. Numba frees an array after its last use as an array, and
 takes no notice of addresses, which are numbers. So in compiled code:
 
-- `address_of` is called on parameters of a kernel that Python calls, never on an array that a kernel
-  makes (`tests/compiler/test_addresses_in_kernels.py` reads all of them). The calling frame holds
-  the arguments until the kernel returns; that Numba counts references inside the kernel, or leaves
-  the counting out, is then of no consequence. So Python makes the table of `expand` and `check`,
-  too (`kernels`), and the rows in which `identify` (`symmetry.state_identity`) erases.
+- `address_of` is called on parameters of a kernel that Python calls, never on an array that the
+  kernel makes (`tests/compiler/test_freed_memory.py` reads them all). The calling frame holds the
+  arguments until the kernel returns, however Numba counts references inside it. So Python makes
+  the table of `expand` and `check`, too (`kernels`), and the rows in which `identify` erases
+  (`symmetry.state_identity`).
 - The tables of the visited set are noted by their addresses (`checker.visited_set`). The set owns
   notes and tables; it replaces a partition's table and its note together, between two calls for
   that partition.
@@ -143,7 +143,11 @@ def expand(
     being expanded, so that it is known where a CapacityExceeded came from. table: see `new_table`.
     Returns (end of the states done, rows written).
     """
-    table[ROWS], table[CONSTANTS], table[OUT] = address_of(rows), address_of(constants), address_of(out)
+    table[ROWS], table[CONSTANTS], table[OUT] = (
+        address_of(rows),
+        address_of(constants),
+        address_of(out),
+    )
     table[PARENT_OF], table[ACTION_OF] = address_of(parent_of), address_of(action_of)
     table[MULTIPLICITY_OF], table[KEY_OF] = address_of(multiplicity_of), address_of(key_of)
     table[KEYS], table[ROOM] = key_of.shape[1], out.shape[0] - 1

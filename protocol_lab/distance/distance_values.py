@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from protocol_lab.quantities import counted
+
 EXACT, MORE, NEVER, UNKNOWN = "exact", "more", "never", "unknown"
 ALL_STATES, FROM_HERE = "all states", "search from here"
 
@@ -21,7 +23,7 @@ class Distance:
     @property
     def text(self) -> str:
         """In words: "here", "5 steps", "more than 9 steps", "none can be reached"."""
-        steps = "1 step" if self.steps == 1 else f"{self.steps:,} steps"
+        steps = counted(self.steps, "step")
         return {
             EXACT: steps if self.steps else "here",
             MORE: f"more than {steps}",

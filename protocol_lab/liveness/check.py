@@ -102,7 +102,8 @@ def _result_of(
     explored: Result, name: str, formula: str, assumed: list[Fairness]
 ) -> TemporalResult:
     result = TemporalResult(explored.model, "native", [])
-    for each in ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached"):
+    taken_over = ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached")
+    for each in (*taken_over, "compared"):
         setattr(result, each, getattr(explored, each))
     result.compile_seconds = explored.compile_seconds
     result.claim, result.formula = name, formula

@@ -3,9 +3,17 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocol_lab.checker.result import Result, Verdict, listed, reach_lines, undecided_lines
+from protocol_lab.checker.result import (
+    Result,
+    Verdict,
+    compared_phrase,
+    listed,
+    reach_lines,
+    undecided_lines,
+)
 from protocol_lab.liveness.claims import DECLARED
 from protocol_lab.liveness.lasso_check import NEVER, FairnessOutcome
+from protocol_lab.quantities import counted
 from protocol_lab.spec.temporal_formulas import Fairness
 
 
@@ -104,12 +112,12 @@ def summary(result: TemporalResult) -> str:
     lines.append(f"  under {'; '.join(result.fairness) or 'no fairness: a run may stop anywhere'}")
     rate = result.distinct / result.seconds if result.seconds else 0
     lines.append(
-        f"  {result.distinct:,} distinct states, {result.steps:,} steps between them,"
-        f" {result.conditions} fairness conditions"
+        f"  {counted(result.distinct, 'distinct state')}, {counted(result.steps, 'step')} between"
+        f" them, {counted(result.conditions, 'fairness condition')}"
     )
     lines.append(
         f"  {result.seconds:.2f} s ({rate:,.0f} distinct states/s),"
-        f" {result.compile_seconds:.2f} s compiling;"
+        f" {result.compile_seconds:.2f} s compiling{compared_phrase(result)};"
         f" chance that a hash collision hid a state {result.collision_probability:.1e}"
     )
     lines += reach_lines(result)
@@ -126,13 +134,13 @@ def _assigned(values: dict[str, Any]) -> str:
 def _how(result: TemporalResult) -> str:
     """How the run goes on forever, in words."""
     if result.loop_from is None:
-        return f"after {len(result.trace)} steps"
+        return f"after {counted(len(result.trace), 'step')}"
     if result.stutters:
         return f"the run stops in state {result.loop_from}, and stays there for ever"
     states = len(result.trace_rows) - result.loop_from
     return (
-        f"the run comes back to state {result.loop_from}, and goes round through {states}"
-        f" state{'' if states == 1 else 's'} for ever"
+        f"the run comes back to state {result.loop_from}, and goes round through"
+        f" {counted(states, 'state')} for ever"
     )
 
 

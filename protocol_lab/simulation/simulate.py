@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.checker.counterexample import add_trace
-from protocol_lab.checker.cross_check import compare, evenly
+from protocol_lab.checker.cross_check import compare, spread
 from protocol_lab.checker.defect_report import defect
 from protocol_lab.checker.options import SIMULATION, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import evaluation_error
-from protocol_lab.checker.result import Result, undecided_lines
+from protocol_lab.checker.result import Result, compared_phrase, undecided_lines
 from protocol_lab.errors import EvaluationError
+from protocol_lab.quantities import counted
 from protocol_lab.semantics.dry_run import dry_run
 from protocol_lab.semantics.step_text import start_text
 from protocol_lab.semantics.transitions import successors
@@ -43,6 +44,9 @@ OUT_OF_MEMORY = (
     "the system has no more memory for this process: lower the constants, or take shorter walks"
 )
 """Why a simulation ended to which the system refused memory."""
+
+MOST_SAMPLED = 10_000
+"""Of a long simulation, about so many states at most are compared with plain Python."""
 
 
 @dataclass(repr=False)
@@ -114,6 +118,7 @@ class Simulation(Result):
             "seen": estimate and estimate.seen,
             "at_least_reachable": estimate and estimate.least,
             "new_in_one_more_walk": estimate and round(estimate.new, 4),
+            "compared": self.compared,
             "seconds": round(self.seconds, 3),
             "compile_seconds": round(self.compile_seconds, 3),
         }
@@ -122,19 +127,20 @@ class Simulation(Result):
         lines = [str(self.model)]
         if self.violated:
             assert self.trace is not None
-            lines.append(f"✗ violated: {self.violated} after {len(self.trace)} steps")
+            lines.append(f"✗ violated: {self.violated} after {counted(len(self.trace), 'step')}")
             if self.violation_reason:
                 lines.append(f"  {self.violation_reason}")
             how = "shortened by leaving out needless steps; there may be a shorter path"
             if self.why_not_shortened:
                 how = f"not shortened: {self.why_not_shortened}"
-            lines.append(f"  found by a random walk of {self.found_in} steps, and {how}")
+            lines.append(f"  found by a random walk of {counted(self.found_in, 'step')}, and {how}")
         else:
             lines += undecided_lines(self.model, self.invariants, self.undecided_reason)
         rate = self.steps / self.seconds if self.seconds else 0
         lines.append(
-            f"  {self.walks:,} walks of {self.steps:,} steps in all, seed {self.seed};"
-            f" {self.seconds:.2f} s ({rate:,.0f} steps/s), {self.compile_seconds:.2f} s compiling"
+            f"  {counted(self.walks, 'walk')} of {counted(self.steps, 'step')} in all,"
+            f" seed {self.seed}; {self.seconds:.2f} s ({rate:,.0f} steps/s),"
+            f" {self.compile_seconds:.2f} s compiling{compared_phrase(self)}"
         )
         if self.estimate:
             lines.append(f"  {self.estimate.text}")
@@ -196,7 +202,8 @@ def simulate(
             is_interrupted = interrupted()
     result.seconds = time.perf_counter() - began - result.compile_seconds
     if not is_interrupted:
-        compare(taken.compiled, request, run.some_states)
+        states = (run.sample[at] for at in spread(len(run.sample)))
+        compare(taken.compiled, request, result, states)
     if violating is not None:
         _add_counterexample(result, request, taken, violating)
     return result
@@ -248,10 +255,6 @@ class _Run:
         self._fill(why)
         return violating
 
-    def some_states(self, wanted: int) -> list[bytes]:
-        """Up to `wanted` of the states that the first walks met."""
-        return [self.sample[at] for at in evenly(len(self.sample), wanted)]
-
     def _batch(self, number: int) -> Batch:
         first = number * self.walks.size
         return self.walks.batch(number, min(self.walks.size, self.wanted - first), self._is_over)
@@ -273,7 +276,8 @@ class _Run:
         self.at_depth += batch.at_depth
         self.ends += batch.ends
         self.cut_at = self.cut_at or batch.cut_at
-        self.sample = self.sample or batch.sample
+        if len(self.sample) < MOST_SAMPLED:
+            self.sample += batch.sample
         result.walks += batch.count
         names = [each.name for each in self.walks.model.spec.actions]
         result.per_action = {
@@ -288,7 +292,8 @@ class _Run:
         result.ends = dict(zip(ENDS, map(int, self.ends), strict=True))
         result.estimate = self.sightings.estimate()
         result.undecided_reason = why or (
-            f"{result.walks:,} random walks of up to {self.walks.steps} steps, seed {result.seed}"
+            f"{counted(result.walks, 'random walk')} of up to {counted(self.walks.steps, 'step')},"
+            f" seed {result.seed}"
         )
         if self.walks.are_starts_drawn:
             drawn = len(self.walks.starts)

@@ -140,7 +140,8 @@ class SparkSearch:
                 result.undecided_reason = "interrupted"
             self._conclude()
             if result.undecided_reason != "interrupted":
-                compare(self._tasks.compiled, self.request, self.folder.sample)
+                result.seconds = time.perf_counter() - self._began
+                compare(self._tasks.compiled, self.request, result, self.folder.sample())
         result.activity = ""
         result.seconds = time.perf_counter() - self._began
         return result

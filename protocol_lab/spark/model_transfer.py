@@ -134,10 +134,10 @@ def _bounds(action: Action) -> Iterator[tuple[str, Any]]:
 
 def _place_of(spec: Spec) -> tuple[str, str] | None:
     """The module and name under which another process can import the spec."""
-    for module_name, module in list(sys.modules.items()):
+    for module_name, module in sys.modules.copy().items():
         if module_name == "__main__" or getattr(module, "__spec__", None) is None:
             continue
-        for name, value in list(vars(module).items()):
+        for name, value in vars(module).copy().items():
             if value is spec:
                 return module_name, name
     return None

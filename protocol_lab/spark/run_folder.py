@@ -21,12 +21,12 @@ import json
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
-from protocol_lab.checker.cross_check import evenly
+from protocol_lab.checker.cross_check import spread
 from protocol_lab.errors import LabError
 from protocol_lab.spark.executor.level_files import (
     Block,
@@ -220,10 +220,14 @@ class RunFolder:
         for piece in self.pieces(depth):
             yield from read_piece(piece, self.state_bytes)
 
-    def sample(self, wanted: int) -> list[bytes]:
-        """One state from each of up to `wanted` complete levels."""
-        depths = [1 + at for at in evenly(len(self.records), wanted)]
-        return [block.rows[0].tobytes() for each in depths for block in islice(self.read(each), 1)]
+    def sample(self) -> Iterator[bytes]:
+        """The states of the complete levels: one of each level first, then the others."""
+        depths = [1 + at for at in spread(len(self.records))]
+        for each in depths:
+            yield from (block.rows[0].tobytes() for block in islice(self.read(each), 1))
+        for each in depths:
+            rows = chain.from_iterable(block.rows for block in self.read(each))
+            yield from (row.tobytes() for row in islice(rows, 1, None))
 
     def find(self, depth: int, fingerprint: int) -> tuple[bytes, int]:
         """The stored state of this depth and fingerprint, and its parent's fingerprint."""

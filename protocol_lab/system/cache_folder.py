@@ -33,7 +33,7 @@ def cache_folder(name: str) -> Path | None:
         why = error.strerror
     say_once(
         "cache",
-        f"The cache folder {home} is not used ({why}), and every start compiles again: set"
+        f"The cache folder {folder} is not used ({why}), and every start compiles again: set"
         " PROTOCOL_LAB_CACHE to a folder of yours.",
     )
     return None

@@ -28,6 +28,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import first_line
 from protocol_lab.explore import explore
+from protocol_lab.quantities import counted
 from protocol_lab.semantics.transitions import evaluate, initial
 from protocol_lab.spec.constants import show, show_text
 from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
@@ -230,10 +231,8 @@ def repair(
     found = run(changed, invariants=invariants)
     checked = " and ".join(found.invariants)
     if found.violated:
-        steps = len(found.trace)
-        return wrong(
-            f"{found.violated} breaks after {steps} steps: {found.violation_reason}.", found
-        )
+        after = counted(len(found.trace), "step")
+        return wrong(f"{found.violated} breaks after {after}: {found.violation_reason}.", found)
     if not found.exhaustive:
         return wrong(f"That is undecided: {found.undecided_reason}.")
     lost = [each for each in wanted if each.name in found.never_reached]
@@ -325,10 +324,10 @@ def shortest_path(model: Model, target: Callable[..., Any]) -> Result:
 def against_par(steps: int, found: Result, what: str = "You are there") -> Feedback:
     """The judgement of a goal that was reached in this many steps; par is the length of a shortest
     path."""
-    par = len(found.trace)
+    par, taken = len(found.trace), counted(steps, "step")
     if steps <= par:
-        return right(f"{what} in {steps} steps, which is par: there is no shorter way.")
-    return right(f"{what} in {steps} steps; par is {par}. Can you find a shorter way?")
+        return right(f"{what} in {taken}, which is par: there is no shorter way.")
+    return right(f"{what} in {taken}; par is {par}. Can you find a shorter way?")
 
 
 def take_steps(model: Model, text: str) -> Walk:

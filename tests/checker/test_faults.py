@@ -7,7 +7,7 @@ functions. The dry run before a search does not get that far.
 import json
 import re
 import tempfile
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import pytest
@@ -595,12 +595,41 @@ def test_compiled_code_that_sees_a_violation_alone_is_a_defect(monkeypatch, tmp_
     assert "too many" in "".join(told["source"].values())
 
 
-def test_a_sample_of_what_holds_is_compared(monkeypatch, tmp_path):
+def test_a_difference_in_one_state_of_a_small_search_is_noticed(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    model = counting("nowhere", None).bind()
+    found = explore(model, progress=False)
+    assert found.compared == found.distinct > 24
+    assert f"; {found.distinct} states compared with plain Python" in str(found)
+    odd = found.states[found.distinct // 3].tobytes()
 
     def fewer(model, row):
-        return islice(successors(model, row), 1)
+        return islice(successors(model, row), 1 if row == odd else None)
 
     monkeypatch.setattr(cross_check, "successors", fewer)
+    assert (
+        explore(model, progress=False).compared == found.compared
+    )  # in the same states: not again
     with pytest.raises(KitDefect, match="disagree on count_plainly of "):
         explore(counting("nowhere", None).bind(), progress=False)
+
+
+def test_of_a_large_search_as_much_is_compared_as_there_is_time_for(monkeypatch):
+    monkeypatch.setattr(cross_check, "_compared", {})
+    clock = iter(range(1000))
+    monkeypatch.setattr(cross_check.time, "thread_time", lambda: next(clock) / 1000)
+    monkeypatch.setattr(cross_check, "SECONDS", 0.03)
+    monkeypatch.setattr(cross_check, "PART", 0)
+    found = explore(counting("nowhere", None).bind(), progress=False)
+    assert found.distinct > 60
+    assert found.compared == 54  # 24, and one with each look at the clock
+    assert found.to_json()["compared"] == 54
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 1000])
+def test_every_beginning_is_spread_evenly(size):
+    order = list(cross_check.spread(size))
+    assert sorted(order) == list(range(size))
+    for part in (order[: size // 2], order[: size // 10]):
+        gaps = [b - a for a, b in pairwise(sorted(part))]
+        assert max(gaps, default=0) <= 3 * size / max(1, len(part))

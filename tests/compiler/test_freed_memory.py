@@ -138,5 +138,7 @@ def test_addresses_are_of_parameters():
     assert len(taken) > 12
     assert {each for each, _ in taken} == {"expand", "check", "identify"}
     package = Path(loops.__file__).parents[1]
-    places = {each for each in package.rglob("*.py") if ".ctypes" in each.read_text()}
+    places = {
+        each for each in package.rglob("*.py") if ".ctypes" in each.read_text(encoding="utf-8")
+    }
     assert places == {Path(each.__file__) for each in (loops, visited_set)}

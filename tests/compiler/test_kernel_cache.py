@@ -179,15 +179,17 @@ def test_folders_are_made_for_the_user_alone(home):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_without_a_folder_nothing_is_kept_and_one_line_says_so(home, capsys):
-    home.parent.mkdir()
-    home.touch(mode=0o600)
+@pytest.mark.parametrize("inside", [".", "kernels"])
+def test_without_a_folder_nothing_is_kept_and_one_line_names_it(home, capsys, inside):
+    file = home / inside
+    file.parent.mkdir(parents=True)
+    file.touch(mode=0o600)
     assert cache_folder("kernels") is None
     distinct, compiled = searched()
     assert searched() == (distinct, compiled)
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert f"{home} is not used" in said
+    assert said.startswith(f"The cache folder {home / "kernels"} is not used (")
     assert "every start compiles again" in said
 
 

@@ -117,6 +117,14 @@ def test_a_picture_is_written_in_utf_8_whatever_the_locale(kit):
 
 
 @pytest.mark.rarely
+def test_without_a_compiler_it_says_so_and_searches_in_plain_python(kit):
+    refused = run(kit, *CHECK, NUMBA_DISABLE_JIT="1")
+    assert (refused.returncode, refused.stderr.count("\n")) == (3, 1)
+    assert "NUMBA_DISABLE_JIT is set" in refused.stderr
+    found = run(kit, *CHECK, "--engine", "python", NUMBA_DISABLE_JIT="1")
+    assert json.loads(found.stdout)["distinct"] == 6
+
+
 def test_without_docstrings_every_spec_is_listed(kit):
     done = run(kit, "-m", "protocol_lab", "specs", PYTHONOPTIMIZE="2")
     assert set(spec_names()) <= set(done.stdout.split("\n"))

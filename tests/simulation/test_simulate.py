@@ -243,6 +243,12 @@ def test_actions_that_no_walk_took_are_named():
     assert "never taken: lose_request, lose_reply, crash" in str(seen)
 
 
+def test_one_walk_of_one_step():
+    said = str(simulate(BROKEN, walks=1, steps=1, invariants=[], progress=False))
+    assert "1 random walk of up to 1 step, seed" in said
+    assert "  1 walk of 1 step in all, seed" in said
+
+
 def test_a_time_limit_and_an_interruption_end_it():
     assert simulate(BROKEN, invariants=[], seconds=0.3, progress=False).walks > 0
     stopped = simulate(BROKEN, invariants=[], walks=10**9, stopped=lambda: True, progress=False)
@@ -253,7 +259,7 @@ def test_a_time_limit_and_an_interruption_end_it():
 @pytest.mark.parametrize("walks", [1, 500])
 def test_a_sample_of_what_walks_meet_is_compared(monkeypatch, tmp_path, walks):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(cross_check, "_passed", set())
+    monkeypatch.setattr(cross_check, "_compared", {})
     monkeypatch.setattr(cross_check, "successors", lambda *state: islice(successors(*state), 1))
     with pytest.raises(KitDefect, match=r"disagree on .* of toy\.lottery"):
         simulate(lottery.bind(), invariants=[], walks=walks, progress=False)
