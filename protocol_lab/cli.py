@@ -398,6 +398,8 @@ def _model(options: argparse.Namespace) -> Model:
     for path in (options.trace, *(getattr(options, each, None) for each in ("junit", "graph"))):
         if path:
             _expect_writable(path)
+    if options.trace:
+        _expect_format(options.trace)
     return load(options.spec).bind(options.config, **_set(options))
 
 
@@ -531,6 +533,13 @@ def _expect_writable(path: str) -> None:
         raise _not_writable(path, getattr(error, "strerror", None) or str(error)) from None
 
 
+def _expect_format(path: str) -> None:
+    """Raise LabError now if a trace has no format with this file's ending."""
+    from protocol_lab.drawing.picture_exports import format_of
+
+    format_of(path)
+
+
 def _not_writable(path: str, reason: str) -> LabError:
     return LabError(f"{shortened(path)} can't be written ({reason}); give another file.")
 
@@ -628,8 +637,13 @@ def _replay(options: argparse.Namespace) -> int:
     from protocol_lab.interchange.readers import read_file
     from protocol_lab.traces.scenarios import Scenario, play
 
+    if options.draw and not options.draw.endswith(".svg"):
+        raise LabError(
+            f"{shortened(options.draw)}: --draw writes .svg; for other endings use --save."
+        )
     for path in filter(None, (options.draw, options.save)):
         _expect_writable(path)
+        _expect_format(path)
     if options.set and not options.spec:
         raise LabError("--set needs --spec NAME: it is for a trace of another tool.")
     model = load(options.spec).bind(**_set(options)) if options.spec else None

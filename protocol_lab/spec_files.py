@@ -55,6 +55,7 @@ def load_from_file(path: str | Path, kind: type[Found], name: str) -> Found:
     Raises as `load_file` does.
     """
     file = _existing(path, name)
+    _expect_no_second_definitions(file, shortened(path))
     root, module_name = _place_of(file)
     add_folder(str(root))
     with read_again(root, module_name):
@@ -154,6 +155,25 @@ def _existing(path: str | Path, what: str) -> Path:
     if is_file:
         raise LabError(f"{shown} is not a Python file: a {what} is in a file that ends in .py.")
     raise LabError(f"There is no file {quoted(shown)}; check its path.")
+
+
+def _expect_no_second_definitions(file: Path, shown: str) -> None:
+    """Raise SpecError if a function or class of a file is defined twice: Python would silently
+    leave out the first one, or what a decorator has registered of it would stay."""
+    try:
+        statements = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # its import fails, and says why
+    lines: dict[str, int] = {}
+    for each in statements:
+        if isinstance(each, ast.FunctionDef | ast.ClassDef) and each.name != "_":
+            if each.name in lines:
+                raise SpecError(
+                    f"{shown} defines {each.name} twice, in lines {lines[each.name]} and"
+                    f" {each.lineno}, and the second one takes the place of the first: give one of"
+                    " them another name, or take it out."
+                )
+            lines[each.name] = each.lineno
 
 
 def _place_of(file: Path) -> tuple[Path, str]:

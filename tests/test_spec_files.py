@@ -248,6 +248,11 @@ def test_the_only_spec_of_a_file_may_have_any_name(here):
         ("fails.py", "\n1 / 0\n", "fails.py can't be loaded: ZeroDivisionError: division by zero"),
         ("leaves.py", "raise SystemExit(0)\n", "SystemExit: 0 (leaves.py, line 1)."),
         ("a-b.py", "\nimport no_such\n", "No module named 'no_such' (a-b.py, line 2)."),
+        (
+            "again.py",
+            COUNTER + "\n\ndef helper(s):\n    return 1\n\n\ndef helper(s):\n    return 2\n",
+            "again.py defines helper twice, in lines ",
+        ),
         ("a-c.py", COUNTER + "\n@spec.action\ndef f():\n    pass\n", "must take the state"),
     ],
 )
@@ -280,6 +285,16 @@ def test_a_trace_of_a_spec_by_path_replays_from_its_file(here, capsys):
     assert '# spec: "my folder/counter.py"  top=12' in Path("trace.txt").read_text(encoding="utf-8")
     assert main(["replay", "trace.txt"]) == 0
     assert "✓ violates small" in capsys.readouterr().out
+    for name in ("walk.json", "walk.itf.json"):  # one's own export can be replayed as well
+        assert main(["replay", "trace.txt", "--save", name]) == 0
+        assert main(["replay", name]) == 0
+        assert "count" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_byte_order_mark_before_a_spec_is_no_part_of_it(here):
+    file = written(here, "counter.py", "\ufeff" + COUNTER)
+    for engine in ("native", "python"):
+        assert explore(load(str(file)).bind(), engine=engine, progress=False).distinct == 4
 
 
 @pytest.mark.parametrize("folder", ["my", "my/scenarios"])

@@ -4,7 +4,7 @@ options         declarations of a search's options, and how others read them
 engines         which engine searches in this process
 request         what a search is asked: properties, bounds, callbacks
 result          what a search answers: a verdict of three values, counts, a counterexample
-compiled_model  the compiled actions and properties of a model, and their bits
+compiled_model  the compiled actions and properties of a model, their bits, and its initial states
 visited_set     the fingerprints of all states found, in partitions that threads fill at once
 state_log       the states found: rows of the frontier, and links to make the others again
 chunks          chunks of a level, and the threads that work on them

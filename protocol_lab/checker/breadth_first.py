@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from protocol_lab.checker.chunks import MOST_SUCCESSORS, Chunk, Workers, tally
-from protocol_lab.checker.compiled_model import CompiledModel
+from protocol_lab.checker.compiled_model import CompiledModel, InitialStates
 from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.cross_check import compare, spread
 from protocol_lab.checker.defect_report import defect
@@ -78,6 +78,7 @@ class NativeSearch:
             request.goal,
             request.compiling,
         )
+        self.initial_states = InitialStates(model, self.compiled.kernels)
         self.identity = Identity(self.compiled.kernels, request.symmetry, request.view)
         self.result = Result(model, "native", request.names)
         self.result.compile_seconds = self.compiled.compile_seconds
@@ -120,7 +121,7 @@ class NativeSearch:
             self.workers.close()
         result.seconds = time.perf_counter() - began
         self._finish()
-        if not self.interrupted():
+        if not self.interrupted() and result.undecided_reason != "stopped":
             states = (self.log.row(at) for at in spread(result.distinct))
             compare(self.compiled, self.request, result, states)
         self.log.close()
@@ -159,12 +160,14 @@ class NativeSearch:
             self.request.progress(self.result, frontier, time.perf_counter() - began)
         if self.request.stopped and self.request.stopped():
             raise Undecided("stopped")
+        if self.request.breached and self.request.breached(self.log):
+            raise Undecided("stopped")
         if self.interrupted():
             raise Undecided("interrupted")
 
     def _start(self, began: float) -> _Event | None:
-        """Enter the initial states, which the uncompiled functions make, or the given ones."""
-        rows = self.request.first_rows(self.model)
+        """Enter the initial states, or the given ones."""
+        rows = self._first_rows()
         self.result.per_depth.append(0)
         event, made = None, 0
         while event is None:
@@ -185,6 +188,11 @@ class NativeSearch:
                 _stop(error)
             self._report_progress(began, self.log.stored)
         return event
+
+    def _first_rows(self) -> Iterator[bytes]:
+        """The states that the search begins with, one at a time. Raises EvaluationError."""
+        given = self.request.starts is not None
+        return self.request.first_rows(self.model) if given else self.initial_states.rows()
 
     def _some_chunks(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
         """Process the next chunks of the level; returns where they end, and what ends the
@@ -615,7 +623,10 @@ class NativeSearch:
 
     def _add_trace(self, event: _Event) -> None:
         rows = self.log.path(event.parent) if event.parent >= 0 else []
-        add_trace(self.result, [*rows, event.row], self.request)
+        rows.append(event.row)
+        given = self.request.starts is not None
+        initial = None if given else self.initial_states.text_of(rows[0])
+        add_trace(self.result, rows, self.request, initial)
 
 
 def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:

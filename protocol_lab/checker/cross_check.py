@@ -31,10 +31,13 @@ from protocol_lab.system.interrupts import deferred_interrupts
 LEAST = 24
 """So many states of a search are compared, however long that takes."""
 
-SECONDS, PART = 0.2, 0.05
-"""The others are compared as long as that takes less than these seconds of a processor, or less
-than this part of the search's own time. In 0.2 s some hundred states of a large protocol are
-compared, and some thousand of one with few short actions."""
+FEW, SECONDS = 5_000, 0.2
+"""A search is small if it has so few states, or took so few seconds. Then all of its states are
+compared, as far as that takes no longer than these seconds of a processor: some hundred states of a
+large protocol, some thousand of one with few short actions."""
+
+PART = 0.05
+"""Of a larger search as many states are compared as this part of its own time is enough for."""
 
 STEPS = 8
 """About how many steps of each state have their properties compared."""
@@ -65,7 +68,9 @@ def compare(
     result.compared, of = _compared.get(key, (0, -1))
     if result.distinct <= of:
         return
-    end = time.thread_time() + max(SECONDS, PART * result.seconds)
+    is_small = result.distinct <= FEW or result.seconds <= SECONDS
+    clock = time.thread_time if is_small else time.perf_counter
+    end = clock() + (SECONDS if is_small else PART * result.seconds)
     result.compared = 0
     with suppress(MemoryError), deferred_interrupts() as interrupted:
         for row in states:
@@ -73,7 +78,7 @@ def compare(
             result.compared += 1
             if interrupted() or (request.stopped and request.stopped()):
                 return
-            if result.compared >= LEAST and time.thread_time() > end:
+            if result.compared >= LEAST and clock() > end:
                 break
     if result.compared:
         _compared[key] = result.compared, result.distinct

@@ -90,9 +90,11 @@ class SearchRequest:
     People can set the fields with an `option`. compiling(name, number, count) is called before each
     function that is compiled or loaded, and progress(result, frontier, seconds) often. constraint:
     a function (s, c), true inside. starts: the states to begin with, which are expanded even
-    outside the constraint; None for the initial ones. goal: a function (s, c); where it is true the
-    search ends, with GOAL as the violated property and the path there as its trace. symmetry, view:
-    states that differ only by a renaming of the spec's symmetric nodes, or by what its view erases,
+    outside the constraint; None for the initial ones. breached: a function, called often with the
+    log of the states found so far; once it returns true a native search is stopped. goal: a
+    function (s, c); where it is true the search ends, with GOAL as the violated property and the
+    path there as its trace. symmetry, view: states that differ only by a renaming of the spec's
+    symmetric nodes, or by what its view erases,
     are merged. Then merged states are counted once, but all steps are counted.
     """
 
@@ -237,6 +239,7 @@ class SearchRequest:
             supported_by=(SPARK,),
         ),
     )
+    breached: Callable[[Any], bool] | None = None
     starts: list[bytes] | None = None
     goal: Callable[..., Any] | None = None
     progress: Callable[[Result, int, float], None] | None = None

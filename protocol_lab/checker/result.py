@@ -192,7 +192,8 @@ def summary(result: Result) -> str:
         if result.violation_reason:
             lines.append(f"  {result.violation_reason}")
     else:
-        lines += undecided_lines(model, result.invariants, result.undecided_reason)
+        seen = result.generated > 0
+        lines += undecided_lines(model, result.invariants, result.undecided_reason, seen)
     if not result.distinct and result.verdict == Verdict.HOLDS:
         lines.append("  nothing was checked: no initial state meets the constraints")
     rate = result.distinct / result.seconds if result.seconds else 0
@@ -227,10 +228,13 @@ def nothing_claimed(model: Model) -> str:
     return "the spec declares no invariant"
 
 
-def undecided_lines(model: Model, checked: list[str], reason: str | None) -> list[str]:
+def undecided_lines(
+    model: Model, checked: list[str], reason: str | None, judged: bool = True
+) -> list[str]:
     """The lines of a summary that say why there is no verdict; after an error in the spec's own
-    code also what to do."""
-    so_far = f"{', '.join(checked)} not violated so far" if checked else nothing_claimed(model)
+    code also what to do. judged: was what is checked evaluated in the states that were found?"""
+    so_far = ", ".join(checked) + (" not violated so far" if judged else " not judged")
+    so_far = so_far if checked else nothing_claimed(model)
     lines = [f"? undecided: {so_far}; {reason}"]
     if reason and _ENDS_WITH_PLACE.search(reason):
         lines.append(

@@ -291,7 +291,8 @@ def _remedy(cause: str) -> str:
     if IS_A_NUMBER in cause:
         return (
             "If it is one, write contains(nodes, node), size(nodes) or members(nodes), or declare"
-            " it: `def is_quorum(nodes: NodeSet(Server))`; to count, write range(1, n + 1)."
+            " it: what a helper is given as in `def is_quorum(nodes: NodeSet(Server))`, what it"
+            " returns as in `def others(me) -> NodeSet(Server)`; to count, write range(1, n + 1)."
         )
     return 'Write it with numbers, loops and fields of the state only, or use engine="python".'
 

@@ -45,12 +45,27 @@ FORMATS: dict[str, Format] = TEXT_FORMATS | {
 """Every format by name: texts and pictures."""
 
 
+def format_of(path: str | Path) -> Format:
+    """The format that a file's ending says; for a name without an ending that of a scenario.
+
+    Raises LabError for another ending.
+    """
+    name = Path(path).name
+    fitting = [each for each in FORMATS.values() if name.endswith(each.ending)]
+    if fitting:
+        return max(fitting, key=lambda each: len(each.ending))
+    if not Path(path).suffix:
+        return FORMATS["scenario"]
+    known = ", ".join(each.ending for each in FORMATS.values())
+    raise LabError(
+        f"{shortened(path)}: nothing is written with the ending {shortened(Path(path).suffix)};"
+        f" there are {known}."
+    )
+
+
 def content_for(path: str | Path, of: Walk | Result) -> str | bytes:
     """What to write into this file about a walk so far, or a result's trace. Raises LabError."""
-    fitting = [each for each in FORMATS.values() if Path(path).name.endswith(each.ending)]
-    if not fitting and Path(path).suffix.lower() in (".html", ".htm"):
-        raise LabError(f"{shortened(path)}: a walk is not written as a page; write it as .svg.")
-    write = max(fitting, key=lambda each: len(each.ending)).write if fitting else scenario_text
+    write = format_of(path).write
     if isinstance(of, Result) and write is not scenario_text:
         of = Walk.along(of)
         of.last()

@@ -24,7 +24,7 @@ from protocol_lab.spec.layout import (
     Struct,
     StructLayout,
 )
-from protocol_lab.spec.parameters import Domain, Subset
+from protocol_lab.spec.parameters import Domain, Subset, TrueOrFalse
 from protocol_lab.spec.state_view import ArrayView, StructView, View, plain_value
 
 LONG = 60
@@ -154,6 +154,8 @@ def _kind_of_name(name: str, frame: Frame, domains: dict[str, Domain]) -> Intege
             return NODES
         case Named(names):
             return IntegerLayout("int8", kind="named", names=names)
+        case TrueOrFalse():
+            return IntegerLayout("uint8", kind="bool")
     return None
 
 

@@ -49,7 +49,7 @@ def read_file(
     """
     text = text_of_file(path)
     try:
-        found = _read(text, model, model is not None, effort)
+        found = _read(text, model, model is not None, effort, Path(path).parent)
     except _NoTrace as error:
         raise LabError(f"{shortened(Path(path).name)}, line 1: {error}") from None
     if isinstance(found, Scenario):
@@ -76,7 +76,14 @@ class _NoTrace(LabError):
     """The text is in none of the formats."""
 
 
-def _read(text: str, model: Model | None, only: bool, effort: Effort | None) -> Walk | Scenario:
+def _read(
+    text: str,
+    model: Model | None,
+    only: bool,
+    effort: Effort | None,
+    folder: Path | None = None,
+) -> Walk | Scenario:
+    """folder: that of the file, beside which its spec may be."""
     text = _unfenced(text)
     if text.startswith(_SCENARIO):
         return parse_scenario(text, "your scenario")
@@ -84,7 +91,7 @@ def _read(text: str, model: Model | None, only: bool, effort: Effort | None) -> 
     if isinstance(found, PrintedTrace):
         return walk_along(found, model, only, effort)
     if found is not None:
-        return read_json(found, model)
+        return read_json(found, model, folder)
     if is_link(text):
         scenario = linked_scenario(text)
         return scenario if scenario.challenge else play(scenario, model)

@@ -11,10 +11,11 @@ from protocol_lab.checker.options import TEMPORAL, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
+from protocol_lab.checker.state_log import StateLog
 from protocol_lab.compiler.expansion import check_some
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.errors import EvaluationError, LabError
-from protocol_lab.explore import explore
+from protocol_lab.explore import explore_with
 from protocol_lab.liveness.claims import (
     DECLARED,
     Claim,
@@ -24,14 +25,14 @@ from protocol_lab.liveness.claims import (
     refinement_of,
 )
 from protocol_lab.liveness.lasso_check import breaks, judge_loop
-from protocol_lab.liveness.lassos import Lasso, beginnings, find_lasso, path_to_breach, refutation
+from protocol_lab.liveness.lassos import Lasso, Tree, beginnings, find_lasso, refutation
 from protocol_lab.liveness.liveness_result import TemporalResult
 from protocol_lab.liveness.refinement import RefinementResult, check_refinement
 from protocol_lab.liveness.step_graph import Conditions, OutOfMemory, StepGraph
 from protocol_lab.liveness.vacuity import IMPOSSIBLE_FAIRNESS, NO_FAIR_RUN, NO_STATE, FairRuns
 from protocol_lab.semantics.step_text import initial_text, steps_between
 from protocol_lab.spec.spec import Model, expect_model
-from protocol_lab.spec.temporal_formulas import ALWAYS, Fairness, Formula, fairness_texts
+from protocol_lab.spec.temporal_formulas import ALWAYS, LEADS_TO, Fairness, Formula, fairness_texts
 from protocol_lab.system.interrupts import deferred_interrupts
 from protocol_lab.system.memory import allowed_bytes
 
@@ -72,11 +73,12 @@ def check_property(
     assumed = assumed_fairness(model, fairness)
     began = time.perf_counter()
     memory = values.get("memory_bytes") or allowed_bytes(None)
-    explored = explore(
+    explored = explore_with(
         model,
+        {**options, "memory_gib": memory / 2**30, "keep_states": True},
         invariants=[],
         progress=progress,
-        **{**options, "memory_gib": memory / 2**30, "keep_states": True},
+        breached=_Watch(model, claims) if _are_of_states(claims) else None,
     )
     model = explored.model  # the result's model may have more storage
     result = _result_of(explored, name, text, assumed)
@@ -111,6 +113,51 @@ def _result_of(
     return result
 
 
+def _are_of_states(claims: list[Claim]) -> bool:
+    """Are they about each state alone?"""
+    return all(each.formula.operator == ALWAYS and not each.formula.is_given for each in claims)
+
+
+class _Watch:
+    """Judges claims about each state while a search runs, a second after it began and then each
+    second: is one of them broken, or can't it be computed? (A shorter search is judged at its end.)
+    """
+
+    def __init__(self, model: Model, claims: list[Claim]):
+        self.model, self.claims = model, claims
+        self.log: StateLog | None = None
+
+    def __call__(self, log: StateLog) -> bool:
+        if log is not self.log:  # another search, with more storage
+            self.log, self.done, self.next = log, 0, time.monotonic() + _EVERY
+            self.constants = constants_array(log.model)
+            self.judges: list[tuple[Callable, np.ndarray]] = []
+        if time.monotonic() < self.next:
+            return False
+        for claim in self.claims[len(self.judges) :]:
+            names, values = list(claim.values), [int(each) for each in claim.values.values()]
+            judge = Kernels(log.model).judge(list(claim.formula.predicates), names)
+            self.judges.append((judge, np.array(values, np.int64)))
+        while self.done < log.stored:
+            rows, base = log.segment(self.done)
+            part = rows[self.done - base : log.stored - base]
+            self.done += len(part)
+            try:
+                found = [judge(part, self.constants, values) for judge, values in self.judges]
+            except MemoryError:
+                raise
+            except Exception:  # whatever it is: it is judged again, and then there is a message
+                return True
+            if not all(each.all() for each in found):
+                return True
+        self.next = time.monotonic() + _EVERY
+        return False
+
+
+_EVERY = 1.0
+"""Seconds between two looks at the states that were found."""
+
+
 class _Check:
     """One check over the states of a finished exploration."""
 
@@ -133,6 +180,8 @@ class _Check:
         """Check all claims; the violation with the shortest prefix goes into the result."""
         result = self.result
         if result.undecided_reason in ("interrupted", "stopped"):
+            if _are_of_states(claims) and self.initial:
+                self._judge_each_state(claims)
             return
         if not self.initial:
             if result.exhaustive:
@@ -156,8 +205,9 @@ class _Check:
             if lasso and (best is None or len(lasso.prefix) < len(best[0].prefix)):
                 best = lasso, claim
             asked = not best and result.exhaustive and claim.premise
-            if asked and not runs.visit(self._where_premise(claim, judged)):
+            if asked and not runs.visit(self._where_premise(claim, judged, graph)):
                 never_true.append(claim.values)
+        result.judged = True
         if best:
             self._show(*best)
         elif result.exhaustive and not runs.exist():
@@ -167,16 +217,36 @@ class _Check:
             result.premise, result.never_true = claims[0].premise, never_true
             result.vacuous = len(never_true) == len(claims)
 
+    def _judge_each_state(self, claims: list[Claim]) -> None:
+        """Judge claims about each state, of a search that was stopped."""
+        self.stopped = None  # this goes on, for it takes less time than the search did
+        tree = Tree.of_search(self.explored.per_depth, self.explored.parents)
+        found = [
+            (tree.first(~self._judged(each, self.explored.states)[0]), each) for each in claims
+        ]
+        self.result.judged = True
+        if broken := [each for each in found if each[0]]:
+            prefix, claim = min(broken, key=lambda each: len(each[0]))
+            self._show(Lasso(prefix, []), claim)
+
     def _watch(self) -> None:
         if self.interrupted():
             raise Stopped("interrupted")
         if self.stopped and self.stopped():
             raise Stopped("stopped")
 
-    def _where_premise(self, claim: Claim, judged: list[np.ndarray]) -> np.ndarray:
+    def _where_premise(
+        self, claim: Claim, judged: list[np.ndarray], graph: StepGraph
+    ) -> np.ndarray:
         """A mask of the states that make the claim demand something."""
-        p, q = judged
-        return beginnings(len(q), self.initial, q) if claim.formula.is_given else p
+        if not claim.formula.is_given:
+            return judged[0]
+        begin = beginnings(len(judged[0]), self.initial, judged[-1])
+        if claim.formula.operator != LEADS_TO:
+            return begin
+        after = np.zeros(len(begin), np.bool_)
+        after[Tree.from_states(graph, begin).by_depth] = True
+        return after & judged[0]
 
     def _refute(
         self, claim: Claim, judged: list[np.ndarray], graph: StepGraph, conditions: Conditions
@@ -184,13 +254,14 @@ class _Check:
         """A run that breaks the claim, given where its predicates are true; None if there is
         none."""
         p, *q = judged
-        parents = self.explored.parents
-        if claim.formula.operator == ALWAYS and q:
-            return path_to_breach(graph, p, beginnings(len(p), self.initial, *q))
+        tree = Tree.of_search(self.explored.per_depth, self.explored.parents)
+        if claim.formula.is_given:
+            tree = Tree.from_states(graph, beginnings(len(p), self.initial, q[-1]))
         if claim.formula.operator == ALWAYS:
-            return _path_to_first(~p, parents)
-        wanted = refutation(claim.formula.operator, p, q[0] if q else None, self.initial)
-        return find_lasso(graph, conditions, wanted, self.explored.per_depth, parents, self._watch)
+            prefix = tree.first(~p)
+            return Lasso(prefix, []) if prefix else None
+        wanted = refutation(claim.formula.operator, p, q[0] if q else None, tree)
+        return find_lasso(graph, conditions, wanted, tree, self._watch)
 
     def _judged(self, claim: Claim, states: np.ndarray) -> list[np.ndarray]:
         """For each predicate of a claim, a mask of the states in which it is true."""
@@ -237,14 +308,3 @@ class _Check:
         fair = all(each.met for each in result.why_fair)
         if not fair or not breaks(self.model, claim.formula, claim.values, rows, result.loop_from):
             raise defect(self.model, str(result.claim), rows[-1])
-
-
-def _path_to_first(broken: np.ndarray, parents: np.ndarray) -> Lasso | None:
-    """The path to the first state of a mask, in the order of the search."""
-    found = np.flatnonzero(broken)
-    if not len(found):
-        return None
-    way = [int(found[0])]
-    while parents[way[-1]] >= 0:
-        way.append(int(parents[way[-1]]))
-    return Lasso(way[::-1], [])

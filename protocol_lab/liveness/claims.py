@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -98,7 +98,7 @@ def _claim(model: Model, formula: Formula, values: dict[str, Any]) -> Claim:
         predicate(model, each) if isinstance(each, str) else _tried(model, each, values)
         for each in formula.predicates
     )
-    return Claim(Formula(formula.operator, functions), formula.premise, values)
+    return Claim(replace(formula, predicates=functions), formula.premise, values)
 
 
 def _tried(model: Model, function: Callable[..., Any], values: dict[str, Any]) -> Callable:

@@ -204,7 +204,7 @@ def breaks(
     loop_from as in `judge_loop`; None for a finite path, which can break only `always`.
     """
     p, *q = ([holds(model, row, each, values) for row in rows] for each in formula.predicates)
-    if formula.is_given and not q[0][0]:
+    if formula.is_given and not q[-1][0]:
         return False
     if formula.operator == ALWAYS:
         return not all(p)

@@ -7,7 +7,9 @@ it stays within a `region` forever, and visits `must` states again and again:
     always eventually p   starts: any state            region: not p    must: -
     eventually always p   starts: any state            region: all      must: not p
     p leads to q          starts: p and not q          region: not q    must: -
-    eventually p given q  starts: initial states, q    region: not p    must: -
+
+With given=r the initial states are those in which r holds, and a state is one that is reached from
+them.
 
 The prefix is a shortest one: no fair loop can be reached in fewer steps. The loop is kept short by
 always going to the nearest state or step that meets another condition, and by leaving out detours;
@@ -59,11 +61,56 @@ class Lasso:
     loop: list[int]
 
 
-def refutation(operator: str, p: np.ndarray, q: np.ndarray | None, initial: int) -> Refutation:
-    """How a property is broken, given where its predicates hold; states [0, initial) are the
-    initial ones."""
+@dataclass
+class Tree:
+    """Shortest paths from initial states: `parents`, the state before each, or -1; by_depth, the
+    states by their distance; those of depth d are by_depth[levels[d] : levels[d + 1]]."""
+
+    by_depth: np.ndarray
+    levels: np.ndarray
+    parents: np.ndarray
+
+    @classmethod
+    def of_search(cls, per_depth: list[int], parents: np.ndarray) -> "Tree":
+        """That of a breadth-first search, whose states are in its order."""
+        levels = np.cumsum([0, *per_depth]).astype(np.int64)
+        return cls(np.arange(len(parents)), levels, parents)
+
+    @classmethod
+    def from_states(cls, graph: StepGraph, starts: np.ndarray) -> "Tree":
+        """That of the states which are reached from some of the initial ones."""
+        everywhere = np.ones(graph.count, np.bool_)
+        at_once = np.array([0, graph.count], np.int64)
+        every = np.arange(graph.count)
+        before, order = reach(every, at_once, starts, everywhere, graph.begins, graph.targets)
+        depth = np.zeros(graph.count, np.int64)
+        for each in order[before[order] >= 0].tolist():
+            depth[each] = depth[before[each]] + 1
+        levels = np.cumsum([0, *np.bincount(depth[order])]).astype(np.int64)
+        return cls(order.astype(np.int64), levels, np.where(before == UNREACHED, A_START, before))
+
+    def first(self, states: np.ndarray) -> list[int] | None:
+        """The path to the first state of a mask; None if there is none."""
+        found = self.by_depth[states[self.by_depth]]
+        if not len(found):
+            return None
+        none = np.full(len(states), A_START, np.int32)
+        return _path_to(int(found[0]), none, self.parents)
+
+
+def refutation(operator: str, p: np.ndarray, q: np.ndarray | None, tree: Tree) -> Refutation:
+    """How a property is broken, given where its predicates hold, on runs along the tree."""
+    reached = np.zeros(len(p), np.bool_)
+    reached[tree.by_depth] = True
+    found = _refutation(operator, p, q, reached & (tree.parents < 0))
+    return Refutation(found.starts & reached, found.region, found.must)
+
+
+def _refutation(
+    operator: str, p: np.ndarray, q: np.ndarray | None, initial: np.ndarray
+) -> Refutation:
     if operator == EVENTUALLY:
-        return Refutation(beginnings(len(p), initial, q) & ~p, ~p)
+        return Refutation(initial & ~p, ~p)
     if operator == ALWAYS_EVENTUALLY:
         return Refutation(~p, ~p)
     if operator == EVENTUALLY_ALWAYS:
@@ -79,48 +126,35 @@ def beginnings(count: int, initial: int, given: np.ndarray | None) -> np.ndarray
     return first if given is None else first & given
 
 
-def path_to_breach(graph: StepGraph, p: np.ndarray, starts: np.ndarray) -> Lasso | None:
-    """A shortest path from one of these initial states to one where p is false; None if there is
-    none."""
-    at_once, everywhere = np.array([0, graph.count], np.int64), np.ones(graph.count, np.bool_)
-    before, order = reach(at_once, starts, everywhere, graph.begins, graph.targets)
-    broken = order[~p[order]]
-    none = np.full(graph.count, A_START, np.int32)
-    return Lasso(_path_to(int(broken[0]), before, none), []) if len(broken) else None
-
-
 def find_lasso(
     graph: StepGraph,
     conditions: Conditions,
     wanted: Refutation,
-    per_depth: list[int],
-    parents: np.ndarray,
+    tree: Tree,
     watch: Callable[[], None],
 ) -> Lasso | None:
-    """A fair run that breaks the property, with a shortest prefix; None if there is none.
-
-    per_depth, parents: of the breadth-first search that found the states, which are in its order.
-    """
-    levels = np.cumsum([0, *per_depth]).astype(np.int64)
-    before, order = reach(levels, wanted.starts, wanted.region, graph.begins, graph.targets)
+    """A fair run that breaks the property, with a shortest prefix; None if there is none."""
+    before, order = reach(
+        tree.by_depth, tree.levels, wanted.starts, wanted.region, graph.begins, graph.targets
+    )
     watch()
     within = (before != UNREACHED) & ~graph.cut
     sets = fair_sets(graph, conditions, within, wanted.must, watch)
     if not sets.count:
         return None
     best = None
-    nearest = _nearest(sets.of, order, before, levels, parents)
+    nearest = _nearest(sets.of, order, before, tree.parents)
     loops = _Loops(graph, conditions, sets.of, wanted.must)
     for entry in nearest:
         loop = loops.through(entry)
         if best is None or len(loop) < len(best.loop):
-            best = Lasso(_path_to(entry, before, parents), loop)
+            best = Lasso(_path_to(entry, before, tree.parents), loop)
         watch()
     return best
 
 
 def _nearest(
-    sets: np.ndarray, order: np.ndarray, before: np.ndarray, levels: np.ndarray, parents: np.ndarray
+    sets: np.ndarray, order: np.ndarray, before: np.ndarray, parents: np.ndarray
 ) -> list[int]:
     """Some of the states on fair loops that are reached in the fewest steps."""
     candidates = order[sets[order] >= 0]
@@ -242,10 +276,10 @@ UNREACHED, A_START = -2, -1
 
 
 @kernel()
-def reach(levels, starts, region, begins, targets) -> tuple[np.ndarray, np.ndarray]:
+def reach(by_depth, levels, starts, region, begins, targets) -> tuple[np.ndarray, np.ndarray]:
     """Search breadth first within the region from all starts, each counting with its own depth.
 
-    State k is of depth d if levels[d] <= k < levels[d + 1]. Returns (before, order): before[k] is
+    by_depth, levels: see `Tree`. Returns (before, order): before[k] is
     the state before k on a shortest path, A_START if the path begins there, or UNREACHED; order has
     the states that were reached, nearest first.
     """
@@ -256,7 +290,8 @@ def reach(levels, starts, region, begins, targets) -> tuple[np.ndarray, np.ndarr
     while depth < levels.shape[0] - 1 or begin < filled:
         end = filled
         if depth < levels.shape[0] - 1:
-            for k in range(levels[depth], levels[depth + 1]):
+            for place in range(levels[depth], levels[depth + 1]):
+                k = by_depth[place]
                 if starts[k] and region[k] and before[k] == -2:
                     before[k] = -1
                     order[filled] = k

@@ -14,6 +14,7 @@ from protocol_lab.checker.result import (
 from protocol_lab.liveness.claims import DECLARED
 from protocol_lab.liveness.lasso_check import NEVER, FairnessOutcome
 from protocol_lab.quantities import counted
+from protocol_lab.spec.layout import NamedValue
 from protocol_lab.spec.temporal_formulas import Fairness
 
 
@@ -29,7 +30,8 @@ class TemporalResult(Result):
     `inside_constraint`: a constraint cut something off, so that "holds" is about the runs that stay
     inside. `premise`: what has to come about before the property demands anything, in words;
     `never_true`: the values of the parameters for which it is true on no fair run; `vacuous`: it
-    holds, but only because the premise is never true, whatever the parameters.
+    holds, but only because the premise is never true, whatever the parameters. `judged`: all
+    states that were found were judged.
     """
 
     claim: str = ""
@@ -44,6 +46,7 @@ class TemporalResult(Result):
     premise: str = ""
     never_true: list[dict[str, Any]] = field(default_factory=list)
     vacuous: bool = False
+    judged: bool = False
 
     @property
     def reservation(self) -> str:
@@ -78,7 +81,7 @@ class TemporalResult(Result):
             **super().to_json(),
             "property": self.claim,
             "formula": self.formula,
-            "parameters": self.parameters,
+            "parameters": {name: _named(value) for name, value in self.parameters.items()},
             "fairness": self.fairness,
             "inside_constraint": self.inside_constraint,
             "vacuous": self.vacuous,
@@ -108,13 +111,14 @@ def summary(result: TemporalResult) -> str:
         lines.append(f"✗ violated: {claim}{f' for {chosen}' if chosen else ''}")
         lines.append(f"  {_how(result)}")
     else:
-        lines += undecided_lines(result.model, [claim], result.undecided_reason)
+        lines += undecided_lines(result.model, [claim], result.undecided_reason, result.judged)
     lines.append(f"  under {'; '.join(result.fairness) or 'no fairness: a run may stop anywhere'}")
     rate = result.distinct / result.seconds if result.seconds else 0
-    lines.append(
-        f"  {counted(result.distinct, 'distinct state')}, {counted(result.steps, 'step')} between"
-        f" them, {counted(result.conditions, 'fairness condition')}"
-    )
+    counts = [counted(result.distinct, "distinct state")]
+    if result.steps or result.conditions:
+        counts.append(f"{counted(result.steps, 'step')} between them")
+        counts.append(counted(result.conditions, "fairness condition"))
+    lines.append(f"  {', '.join(counts)}")
     lines.append(
         f"  {result.seconds:.2f} s ({rate:,.0f} distinct states/s),"
         f" {result.compile_seconds:.2f} s compiling{compared_phrase(result)};"
@@ -128,11 +132,18 @@ def summary(result: TemporalResult) -> str:
 
 
 def _assigned(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in values.items())
+    return ", ".join(f"{name}={_named(value)}" for name, value in values.items())
+
+
+def _named(value: Any) -> Any:
+    """The name of a named value; anything else as it is."""
+    return value.names[value] if isinstance(value, NamedValue) else value
 
 
 def _how(result: TemporalResult) -> str:
     """How the run goes on forever, in words."""
+    if result.loop_from is None and not result.trace:
+        return "in an initial state"
     if result.loop_from is None:
         return f"after {counted(len(result.trace), 'step')}"
     if result.stutters:

@@ -63,5 +63,7 @@ class FairRuns:
             return bool(states.any())
         at_once = np.array([0, graph.count], np.int64)
         everywhere = np.ones(graph.count, np.bool_)
-        _, reached = reach(at_once, states, everywhere, graph.begins, graph.targets)
+        _, reached = reach(
+            np.arange(len(states)), at_once, states, everywhere, graph.begins, graph.targets
+        )
         return bool(endings[reached].any())

@@ -15,6 +15,7 @@ from protocol_lab.spec.parameters import (
     Range,
     Sequences,
     Subset,
+    TrueOrFalse,
     names_used,
 )
 from protocol_lab.spec.spec import Action
@@ -29,6 +30,8 @@ def _values(domain: Domain, state: type[Struct]) -> str:
     match domain:
         case Node(count):
             return f"1 to {count}"
+        case TrueOrFalse():
+            return "False, True"
         case Range(low, high):
             return f"{_bound(low)} to {_bound(high)}"
         case Named(names):

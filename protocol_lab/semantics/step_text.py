@@ -32,6 +32,7 @@ from protocol_lab.spec.parameters import (
     Member,
     Sequences,
     Subset,
+    TrueOrFalse,
     follow,
     is_sequence_of,
     values,
@@ -115,6 +116,8 @@ def _plain_argument(action: Action, name: str, value: Any) -> Any:
             return names[value]
         case Sequences():
             return list(value)
+        case TrueOrFalse():
+            return bool(value)
     return as_json(plain(value)) if isinstance(value, StructView) else int(value)
 
 
@@ -135,7 +138,7 @@ def _argument_text(
     if isinstance(domain, Sequences):
         return _as_text(list(value))
     if not isinstance(value, StructView):
-        return str(int(value))
+        return str(bool(value) if isinstance(domain, TrueOrFalse) else int(value))
     assert isinstance(domain, Member)
     scope = {"s": view(model.layout, row), "c": model.constants, **args}
     others = [plain(each) for each in values(domain, scope) if each != value]
@@ -381,6 +384,8 @@ def _is_of_kind(domain: Domain, value: Any, scope: dict[str, Any]) -> bool:
     match domain:
         case Named():
             return isinstance(value, str)
+        case TrueOrFalse():
+            return isinstance(value, bool)
         case Subset():
             return isinstance(value, list | tuple | set) and all(map(_is_number, value))
         case Sequences():
@@ -405,6 +410,8 @@ def _kind(domain: Domain, scope: dict[str, Any]) -> str:
             return f"not a {' or '.join(names)}; write {names[0]}(field=value, ...)"
         case Node():
             return "not a node; write its number, such as 1"
+        case TrueOrFalse():
+            return "neither True nor False"
     return "not a whole number; write one such as 1"
 
 

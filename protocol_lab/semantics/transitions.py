@@ -58,7 +58,10 @@ class Attempt:
 
 
 def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> Attempt:
-    """Try an action on a copy of the state. Raises SpecError if the action has a mistake."""
+    """Try an action on a copy of the state. Raises SpecError if the action has a mistake.
+
+    One that refuses has changed nothing, unless it makes an initial state.
+    """
     after, constants = bytearray(row), model.constants
     try:
         state, answers = view(model.layout, after), _answering(action)
@@ -74,7 +77,7 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
             f" says why it can't happen ({place_of(action.function)})."
         )
     if reason != TAKEN:
-        if after != row:
+        if after != row and not any(action is each for each in model.spec.inits):
             raise SpecError(
                 f"{model.spec.name}: {action.name} changed the state and then refused"
                 f' ("{reason}"); put all guards before the first change.'

@@ -135,7 +135,8 @@ class Simulation(Result):
                 how = f"not shortened: {self.why_not_shortened}"
             lines.append(f"  found by a random walk of {counted(self.found_in, 'step')}, and {how}")
         else:
-            lines += undecided_lines(self.model, self.invariants, self.undecided_reason)
+            reason, seen = self.undecided_reason, self.walks > 0
+            lines += undecided_lines(self.model, self.invariants, reason, seen)
         rate = self.steps / self.seconds if self.seconds else 0
         lines.append(
             f"  {counted(self.walks, 'walk')} of {counted(self.steps, 'step')} in all,"

@@ -9,6 +9,7 @@ records it, and a search tries all of them:
     chosen: Subset(Replica, "quorum")         a set of so many nodes
     request: Member("requests")               an item of a sequence or bag of the state
     answer: Named("yes", "no")                a name; the action sees 0, 1, ...
+    commits: Bool                             False or True
     keys: Sequences(0, "key_space", "length") a tuple of numbers
 
 A bound of `Range` or `Sequences`, and the mask of `Subset`, may also be a function. It is called
@@ -26,7 +27,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.language.arithmetic import checked_pow
 from protocol_lab.language.evaluation import evaluated
 from protocol_lab.language.node_sets import Nodes, nodes_up_to, size, subsets
-from protocol_lab.spec.layout import Named, Node, named_values, size_with
+from protocol_lab.spec.layout import Boolean, Named, Node, named_values, size_with
 
 Bound = int | str | Callable[..., int]
 
@@ -37,6 +38,14 @@ class Range:
 
     low: Bound
     high: Bound
+
+
+@dataclass(frozen=True)
+class TrueOrFalse(Range):
+    """What a parameter declared as `Bool` may be: False, then True; 0 and 1 in compiled code."""
+
+    low: Bound = 0
+    high: Bound = 1
 
 
 @dataclass(frozen=True)
@@ -82,10 +91,12 @@ def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
     if len(parameters) < skip:
         raise LabError(f"{function.__name__} must take the state and the constants: (s, c, ...).")
     for parameter in parameters[skip:]:
-        if not isinstance(parameter.annotation, Domain):
+        is_bool = isinstance(parameter.annotation, Boolean)
+        domain = TrueOrFalse() if is_bool else parameter.annotation
+        if not isinstance(domain, Domain):
             raise LabError(
                 f"{function.__name__}: say after a colon what the parameter {parameter.name} may"
-                " be: a Node, Range, Subset, Member, Named or Sequences, as in"
+                " be: a Node, Range, Subset, Member, Named, Bool or Sequences, as in"
                 " `lost: Subset(Server)`."
             )
         if parameter.default is not parameter.empty:
@@ -93,7 +104,7 @@ def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
                 f"{function.__name__}: leave out the default of {parameter.name}; all values that"
                 " its annotation admits are tried."
             )
-        found[parameter.name] = parameter.annotation
+        found[parameter.name] = domain
     return found
 
 
@@ -121,6 +132,8 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
     match domain:
         case Node():
             yield from range(1, domain.number(scope["c"]) + 1)
+        case TrueOrFalse():
+            yield from (False, True)
         case Range(low, high):
             yield from range(evaluate(low, scope), evaluate(high, scope) + 1)
         case Named(names):

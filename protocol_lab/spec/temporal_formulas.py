@@ -9,8 +9,8 @@ of them over a whole run, which is an endless sequence of states:
     eventually_always(p)   from some state on p holds forever
     leads_to(p, q)         whenever p holds, q holds then or later
 
-always and eventually are about the start of a run. With given=q they claim it only of those runs in
-whose first state q holds.
+always and eventually are about the start of a run. With given=r each of them is claimed only of
+those runs in whose first state r holds: TLA+'s R => []P, R => <>P, R => []<>P, and so on.
 
 A run may stop at any moment and stay where it is (TLA+ calls that stuttering), unless a fairness
 condition forbids it. Weak fairness of an action: if it stays enabled from some moment on, it is
@@ -37,11 +37,12 @@ Predicate = Callable[..., Any] | str
 
 @dataclass(frozen=True)
 class Formula:
-    """One of the five operators with its predicate. A second one is what LEADS_TO leads to, or else
-    what has to hold at the start."""
+    """One of the five operators with its predicates; of LEADS_TO the second is what it leads to.
+    If `is_given`, the last one is what has to hold at the start."""
 
     operator: str
     predicates: tuple[Predicate, ...]
+    is_given: bool = False
 
     def __post_init__(self) -> None:
         name = self.operator.replace(" ", "_")
@@ -54,30 +55,26 @@ class Formula:
 
     def __repr__(self) -> str:
         named = [repr(p) if isinstance(p, str) else p.__name__ for p in self.predicates]
-        named[1:] = [f"given={each}" if self.is_given else each for each in named[1:]]
+        named[-1] = f"given={named[-1]}" if self.is_given else named[-1]
         return f"{self.operator.replace(' ', '_')}({', '.join(named)})"
-
-    @property
-    def is_given(self) -> bool:
-        """Is it claimed only of runs that begin where the second predicate holds?"""
-        return self.operator != LEADS_TO and len(self.predicates) > 1
 
     @property
     def text(self) -> str:
         """The formula in words: "always eventually: somebody leads"."""
-        first, *second = (_in_words(each) for each in self.predicates)
-        if self.is_given:
-            return f"{self.operator}: {first}, if at the start {second[0]}"
-        if second:
-            return f"{first} {self.operator} {second[0]}"
-        return f"{self.operator}: {first}"
+        words = [_in_words(each) for each in self.predicates]
+        start = f", if at the start {words[-1]}" if self.is_given else ""
+        if self.operator == LEADS_TO:
+            return f"{words[0]} {self.operator} {words[1]}{start}"
+        return f"{self.operator}: {words[0]}{start}"
 
     @property
     def premise(self) -> str:
         """What has to come about before the formula demands anything, in words; "" for nothing."""
-        if self.is_given:
-            return f"{_in_words(self.predicates[1])} at the start"
-        return _in_words(self.predicates[0]) if self.operator == LEADS_TO else ""
+        words = [_in_words(each) for each in self.predicates]
+        demanded = words[:1] if self.operator == LEADS_TO else []
+        return " after ".join(
+            [*demanded, *([f"{words[-1]} at the start"] if self.is_given else [])]
+        )
 
 
 def _in_words(predicate: Predicate) -> str:
@@ -89,30 +86,35 @@ def _in_words(predicate: Predicate) -> str:
 def always(p: Predicate, given: Predicate | None = None) -> Formula:
     """p holds in every state: an invariant, written as a temporal property.
 
-    With `given`: in every state of a run in whose first state that holds, TLA+'s Q => []P.
+    With `given`, as with the other operators: of every run in whose first state that holds.
     """
-    return Formula(ALWAYS, (p,) if given is None else (p, given))
+    return _formula(ALWAYS, p, given=given)
 
 
 def eventually(p: Predicate, given: Predicate | None = None) -> Formula:
-    """p holds in some state of every run; with `given`, of every run in whose first state that
-    holds."""
-    return Formula(EVENTUALLY, (p,) if given is None else (p, given))
+    """p holds in some state of every run."""
+    return _formula(EVENTUALLY, p, given=given)
 
 
-def always_eventually(p: Predicate) -> Formula:
+def always_eventually(p: Predicate, given: Predicate | None = None) -> Formula:
     """p holds infinitely often in every run: at any moment p will hold again."""
-    return Formula(ALWAYS_EVENTUALLY, (p,))
+    return _formula(ALWAYS_EVENTUALLY, p, given=given)
 
 
-def eventually_always(p: Predicate) -> Formula:
+def eventually_always(p: Predicate, given: Predicate | None = None) -> Formula:
     """Every run reaches a state from which on p holds forever."""
-    return Formula(EVENTUALLY_ALWAYS, (p,))
+    return _formula(EVENTUALLY_ALWAYS, p, given=given)
 
 
-def leads_to(p: Predicate, q: Predicate) -> Formula:
+def leads_to(p: Predicate, q: Predicate, given: Predicate | None = None) -> Formula:
     """Whenever p holds, q holds in the same state or in a later one."""
-    return Formula(LEADS_TO, (p, q))
+    return _formula(LEADS_TO, p, q, given=given)
+
+
+def _formula(operator: str, *predicates: Predicate, given: Predicate | None) -> Formula:
+    if given is None:
+        return Formula(operator, predicates)
+    return Formula(operator, (*predicates, given), is_given=True)
 
 
 @dataclass(frozen=True)

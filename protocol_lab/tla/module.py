@@ -16,7 +16,14 @@ from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.reading import reading
 from protocol_lab.spec.constants import limits_of, show
 from protocol_lab.spec.layout import Bag, Named, Node, Seq
-from protocol_lab.spec.parameters import Member, Range, Sequences, Subset, names_used
+from protocol_lab.spec.parameters import (
+    Member,
+    Range,
+    Sequences,
+    Subset,
+    TrueOrFalse,
+    names_used,
+)
 from protocol_lab.spec.spec import Action, Model, Spec
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import FALSE, TRUE, Expression
@@ -26,6 +33,7 @@ from protocol_lab.tla.helpers import helper_value
 from protocol_lab.tla.paths import Ends
 from protocol_lab.tla.text import WIDTH, behind
 from protocol_lab.tla.values import (
+    BOOL,
     CONSTANTS,
     INT,
     NODES,
@@ -251,6 +259,8 @@ class _Module:
         match domain:
             case Named():
                 return domain
+            case TrueOrFalse():
+                return BOOL
             case Subset():
                 return NODES
             case Member(path):
@@ -288,6 +298,8 @@ class _Module:
         match domain:
             case Node():
                 return self.types.nodes(domain)
+            case TrueOrFalse():
+                return tla.name("BOOLEAN")
             case Range(low, high):
                 a, b = (self._bound(each, given, scope) for each in (low, high))
                 return self.types.up_to(b) if a == tla.number(1) else tla.between(a, b)

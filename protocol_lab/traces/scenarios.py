@@ -131,7 +131,8 @@ def bound_model(
     if folder is None and is_path(spec_name):
         raise LabError(
             f"{quoted(spec_name)} is a file, and a pasted text may not run files: load it and give"
-            f" its model, as in load({quoted(spec_name)}).bind()."
+            f" its model, as in load({quoted(spec_name)}).bind(), or --spec FILE on the command"
+            " line."
         )
     if folder is None:
         return load_from_catalog(spec_name).bind(**constants)

@@ -5,6 +5,7 @@ The formats: JSON and ITF, which `read_json` reads again, and Mermaid.
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from protocol_lab import catalog
@@ -67,12 +68,12 @@ def parsed_json(text: str) -> Any:
         ) from None
 
 
-def read_json(found: Any, model: Model | None = None) -> Walk:
+def read_json(found: Any, model: Model | None = None, folder: Path | None = None) -> Walk:
     """The walk that `to_json` or `to_itf` wrote, at its end; every state is compared.
 
     found: what was read from the JSON, or its text. `model` supplies a spec that is in no package;
-    the constants are those of the JSON. Raises LabError for anything else, and if the steps now
-    lead to other states.
+    the constants are those of the JSON. folder: that of its file, beside which the spec may be.
+    Raises LabError for anything else, and if the steps now lead to other states.
     """
     found = parsed_json(found) if isinstance(found, str) else found
     is_itf = is_own_itf(found)
@@ -93,7 +94,7 @@ def read_json(found: Any, model: Model | None = None) -> Walk:
             "This JSON is not a walk: it needs spec, constants, initial, caption, steps and the"
             " state after each of them, as the export writes them."
         ) from None
-    walk = Walk.begin(bound_model(name, constants, model), start)
+    walk = Walk.begin(bound_model(name, constants, model, folder), start)
     for step, caption, state in moments:
         if step is not None:
             walk.take(step)

@@ -189,7 +189,8 @@ def test_without_a_folder_nothing_is_kept_and_one_line_names_it(home, capsys, in
     assert searched() == (distinct, compiled)
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert said.startswith(f"The cache folder {home / "kernels"} is not used (")
+    folder = home / "kernels"
+    assert said.startswith(f"The cache folder {folder} is not used (")
     assert "every start compiles again" in said
 
 

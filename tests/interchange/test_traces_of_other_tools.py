@@ -353,3 +353,23 @@ def test_a_changed_state_of_our_own_itf_is_noticed():
 
 def test_of_several_traces_the_first_is_read():
     assert len(parse_output(KIP_101 + KIP_101).states) == 12
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "known"),
+    [
+        ("--save", "walk.pptx", ".txt, .link.txt, .json, .itf.json, .mmd, .svg"),
+        ("--save", "walk.html", ".txt, "),
+        ("--draw", "walk.gif", "--draw writes .svg"),
+    ],
+)
+def test_an_ending_that_nothing_has_is_refused(tmp_path, capsys, option, name, known):
+    path = tmp_path / name
+    assert main(["replay", str(TRACE), option, str(path)]) == 3
+    assert known in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_a_trace_with_an_ending_that_nothing_has_is_refused_before_the_search(tmp_path, capsys):
+    assert main(["check", "kafka.id_sequence", "--trace", str(tmp_path / "trace.html")]) == 3
+    assert "nothing is written with the ending .html" in capsys.readouterr().err

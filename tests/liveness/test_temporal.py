@@ -22,6 +22,7 @@ from protocol_lab import (
     LabError,
     Limits,
     Member,
+    Named,
     Node,
     NodeSet,
     Range,
@@ -42,6 +43,7 @@ from protocol_lab.catalog import load
 from protocol_lab.diagrams.state_graph import lasso_graph
 from protocol_lab.distance.path_to_state import find_state
 from protocol_lab.explore import explore
+from protocol_lab.liveness import check
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.step_graph import StepGraph
 from protocol_lab.spec.temporal_formulas import Fairness
@@ -56,7 +58,10 @@ from tests.graph_spec import STATES, a, b, f, p, q
 from tests.toy_specs import counter
 
 FORMULAS = [always(p), eventually(p), always_eventually(p), eventually_always(p), leads_to(p, q)]
-FORMULAS += [always(p, given=q), eventually(p, given=q)]
+FORMULAS += [
+    each(p, given=q) for each in (always, eventually, always_eventually, eventually_always)
+]
+FORMULAS += [leads_to(p, q, given=q)]
 PER_STEP = [
     Fairness.of(action, each, strong)
     for action in (a, b)
@@ -218,10 +223,9 @@ def test_verdict_and_prefix_as_by_definition_on_random_graphs(constants, own, mo
     verdict = "violated" if expected else "holds" if some_run else "undecided"
     result = check_property(model, formula, progress=False)
     assert result.verdict == verdict, str(result)
-    if formula.is_given:  # the oracle has only the starts that are given
-        moot = not oracle.visits(range(STATES))
-    else:
-        moot = formula.operator == "leads to" and not oracle.visits(holding(c.p))
+    # Of a formula with `given`, the oracle has only the starts that are given.
+    demanding = holding(c.p) if formula.operator == "leads to" else range(STATES)
+    moot = bool(formula.premise) and not oracle.visits(demanding)
     assert result.vacuous == (moot and verdict == "holds"), str(result)
     if expected:
         prefix = result.loop_from or len(result.trace_rows)
@@ -574,6 +578,30 @@ def test_stopping_leaves_it_undecided():
     model = two_in_turn().bind(**SWITCH)
     result = check_property(model, eventually(p), stopped=lambda: True)
     assert (result.verdict, result.undecided_reason) == ("undecided", "stopped")
+    assert "eventually: p not judged; stopped" in str(result)
+    found = check_property(model, always(p), stopped=lambda: True)
+    assert (found.verdict, found.judged, found.trace) == ("violated", True, [])
+    assert "in an initial state" in str(found)
+    held = check_property(model, always(either_way), stopped=lambda: True)
+    assert "always: either way not violated so far; stopped" in str(held)
+
+
+def test_what_is_claimed_of_each_state_is_judged_while_the_search_runs(monkeypatch):
+    monkeypatch.setattr(check, "_EVERY", 0.0)
+    spec = Spec("toy.endless", Slots)
+
+    @spec.init
+    def start(s, c):
+        return TAKEN
+
+    @spec.action
+    def count(s, c):
+        s.at += 1
+        return TAKEN
+
+    result = check_property(spec.bind(), always(lambda s, c: s.at < 7), progress=False)
+    assert (result.verdict, len(result.trace)) == ("violated", 7)
+    assert result.distinct < 20
 
 
 def test_inside_the_constraint():
@@ -598,6 +626,10 @@ def test_what_is_given_is_about_the_start():
     assert (from_0.verdict, [step.action for step in from_0.trace]) == ("violated", ["a", "b"])
     assert "always: p, if at the start (s.at == 0)" in str(from_0)
     assert repr(always(p, given=q)) == "always(p, given=q)"
+    both = leads_to(p, q, given="s.at == 0")
+    assert both.text == "p leads to q, if at the start (s.at == 0)"
+    assert both.premise == "p after (s.at == 0) at the start"
+    assert repr(both) == "leads_to(p, q, given='s.at == 0')"
     nowhere = check_property(
         spec.bind(**SWITCH | {"starts": 4, "a_steps": 0}), always(p, given="s.at == 2")
     )
@@ -613,6 +645,31 @@ def test_what_is_never_given_is_told():
 
 
 # --- Verdicts about nothing ----------------------------------------------------------------------
+
+
+def is_in(s, c, mode) -> bool:
+    return s.at == 9 + mode
+
+
+@pytest.mark.vacuous
+def test_a_named_value_is_called_by_its_name():
+    spec = two_in_turn()
+
+    @spec.property
+    def gets_there(mode: Named("idle", "busy")):
+        return leads_to(is_in, p)
+
+    model = spec.bind(**SWITCH)
+    result = check_property(model, "gets_there", progress=False)
+    assert "never true on a fair run" in str(result)
+
+    @spec.property
+    def is_there(mode: Named("idle", "busy")):
+        return always(is_in)
+
+    broken = check_property(spec.bind(**SWITCH), "is_there", progress=False)
+    assert "violated: is_there (always: is in) for mode=idle" in str(broken)
+    assert broken.to_json()["parameters"] == {"mode": "idle"}
 
 
 def either_way(s, c) -> bool:

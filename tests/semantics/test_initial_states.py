@@ -4,14 +4,36 @@ The layout is that of the golden runs, so nothing is compiled for it that they d
 """
 
 import signal
+from typing import Annotated, NamedTuple
 
 import pytest
 
+from protocol_lab import (
+    HOLDS,
+    TAKEN,
+    Bool,
+    Int8,
+    Limits,
+    Named,
+    Node,
+    NodeSet,
+    Per,
+    Range,
+    Sequences,
+    Spec,
+    Struct,
+    Subset,
+    nodes_up_to,
+)
 from protocol_lab.catalog import load
+from protocol_lab.checker import compiled_model
+from protocol_lab.checker.compiled_model import CompiledModel, InitialStates
 from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.notebook import step
+from protocol_lab.semantics.signatures import values_of_parameters
+from protocol_lab.semantics.transitions import initial
 from protocol_lab.simulation import random_walks
 from protocol_lab.simulation.simulate import simulate
 from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
@@ -114,3 +136,142 @@ def test_distances_are_given_up_where_the_starts_are_too_many(model):
     assert not nearness.prepare()
     assert nearness.too_large == "more than 3,000 states"
     assert nearness.ask(Walk.begin(model, LAST).row).here.kind is not None
+
+
+# --- Every state of an invariant ------------------------------------------------------------------
+
+
+class Sizes(NamedTuple):
+    nodes: Annotated[int, Limits(1, 3, "nodes")] = 3
+    most: Annotated[int, Limits(0, 9, "the largest number")] = 2
+
+
+Server = Node("nodes")
+Mode = Named("idle", "busy", "gone")
+
+
+class Chosen(Struct):
+    up: NodeSet(Server)
+    leader: Server
+    mode: Mode
+    sure: Bool
+    number: Per(Server, Int8)
+
+
+def is_inductive(s, c) -> bool:
+    return (s.leader in s.up or s.mode == "gone") and sum(
+        s.number[k] for k in nodes_up_to(c.nodes)
+    ) < 5
+
+
+def filled(s, c, up: NodeSet(Server), leader, mode: Mode, sure, numbers) -> str:
+    s.up = up
+    s.leader = leader
+    s.mode = mode
+    s.sure = sure
+    for server in nodes_up_to(c.nodes):
+        s.number[server] = numbers[server - 1]
+    return TAKEN if is_inductive(s, c) else "the invariant does not hold"
+
+
+Numbers = Sequences(0, "most", "nodes")
+anywhere = Spec("toy.anywhere", Chosen, Sizes, "Begins in every state of its invariant.")
+
+
+@anywhere.init
+def by_set(s, c, up: Subset(Server), mode: Mode, leader: Server, sure: Bool, numbers: Numbers):
+    return filled(s, c, up, leader, mode, sure, numbers)
+
+
+@anywhere.init
+def by_node(s, c, leader: Server, up: Subset(Server, 2), mode: Mode, numbers: Numbers):
+    return filled(s, c, up, leader, mode, leader in up, numbers)
+
+
+@anywhere.init
+def by_name(s, c, mode: Mode, up: Subset(Server), numbers: Numbers, leader: Range(1, "nodes")):
+    if mode == "busy":
+        return "nobody is"
+    return filled(s, c, up, leader, mode, False, numbers)
+
+
+@anywhere.init
+def by_truth(s, c, sure: Bool, numbers: Numbers, mode: Mode):
+    return filled(s, c, nodes_up_to(c.nodes), 1, mode, sure, numbers)
+
+
+@anywhere.init
+def by_sequence(
+    s, c, numbers: Numbers, more: Range(0, lambda s, c, numbers: numbers[0]), sure: Bool
+):
+    if numbers[1] == 1:
+        return "never"
+    if numbers[2] == 9:
+        s.number[99] = 1
+    return filled(s, c, nodes_up_to(c.nodes), 1 + more % 3, "idle", sure, numbers)
+
+
+@anywhere.action
+def count(s, c, server: Server):
+    s.number[server] = (s.number[server] + 1) % 3
+    return TAKEN
+
+
+@anywhere.invariant
+def inductive(s, c):
+    return HOLDS if is_inductive(s, c) else "it is not inductive"
+
+
+def starts_of(model) -> InitialStates:
+    return InitialStates(model, CompiledModel(model, [], []).kernels)
+
+
+@pytest.fixture
+def always_compiled(monkeypatch):
+    """However few choices there are, compiled code makes them, and little at a time."""
+    monkeypatch.setattr(compiled_model, "FEWEST", 1)
+    monkeypatch.setattr(compiled_model, "_TOGETHER", 500)
+    monkeypatch.setattr(compiled_model, "_ROOM", 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most_bytes", [1 << 20, 3_000])
+def test_compiled_code_makes_the_same_initial_states(always_compiled, monkeypatch, most_bytes):
+    """In the same order; where there is no room for those of one value, plain Python makes them."""
+    monkeypatch.setattr(compiled_model, "_MOST_BYTES", most_bytes)
+    model = anywhere.bind()
+    plain, found = [each.row for each in initial(model)], starts_of(model)
+    assert list(found.rows()) == plain
+    assert len(plain) > 1_000
+    for row in plain[:: len(plain) // 20]:
+        assert Walk.begin(model, found.text_of(row)).row == row
+    blocks = [block for init in anywhere.inits for block in found._blocks(init)]
+    assert any(rows is None for _, rows in blocks) == (most_bytes == 3_000)
+    assert any(rows is not None for _, rows in blocks)
+
+
+@pytest.mark.slow
+def test_an_initial_state_that_cannot_be_computed_ends_both_engines(always_compiled):
+    model = anywhere.bind(most=9)
+    found = [explore(model, engine=each, progress=False) for each in ("native", "python")]
+    assert found[0].undecided_reason == found[1].undecided_reason
+    assert "state.number has no slot 99" in found[0].undecided_reason
+    assert found[0].distinct == found[1].distinct > 0
+
+
+@pytest.mark.slow
+def test_a_counterexample_to_induction_begins_anywhere(always_compiled):
+    model = anywhere.bind(most=3)
+    found, plain = (explore(model, engine=each, progress=False) for each in ("native", "python"))
+    assert (found.violated, found.initial, found.trace) == ("inductive", plain.initial, plain.trace)
+    assert Walk.along(found).row == found.trace_rows[-1]
+
+
+def test_a_truth_value_is_chosen_as_one():
+    model = anywhere.bind()
+    text = "by_truth(sure=True, numbers=[0, 0, 0], mode=idle)"
+    walk = Walk.begin(model, text)
+    assert (walk.init, bool(walk.state.sure)) == (text, True)
+    with pytest.raises(LabError, match="sure='yes' is neither True nor False"):
+        Walk.begin(model, text.replace("True", "yes"))
+    assert values_of_parameters(anywhere.inits[3], Chosen)["sure"] == "False, True"

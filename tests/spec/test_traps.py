@@ -459,6 +459,8 @@ UNKNOWN = [
 def test_a_number_is_no_set(monkeypatch, body, engine):
     said = told(declare(body), engine, monkeypatch)
     assert "not known to be a set of nodes" in said
+    if engine == "native":
+        assert "what it returns as in `def others(me) -> NodeSet(Server)`" in said
     assert "f it is one, write " in said
 
 

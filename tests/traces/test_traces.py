@@ -322,6 +322,6 @@ def test_what_cant_be_computed_is_neither_refused_nor_true(claim, sentence):
 
 def test_a_walk_is_not_written_as_a_page(here):
     """A scenario's captions, which may be anybody's, are no HTML."""
-    with pytest.raises(LabError, match=r"walk.html: a walk is not written as a page"):
+    with pytest.raises(LabError, match=r"walk.html: nothing is written with the ending .html"):
         save_walk(Walk.begin(load("kafka.id_sequence").bind()), "walk.html")
     assert list(here.iterdir()) == []
