@@ -31,7 +31,7 @@ from real_systems.kafka.logs.reading.tool_output import (
     quorum_in,
 )
 from real_systems.kafka.logs.reading.topic_segments import logs_in
-from real_systems.kafka.logs.reading.unread import Doubt, Unread
+from real_systems.kafka.logs.reading.unread import Doubt, Unread, one_line
 from real_systems.kafka.logs.told_histories import histories_in
 
 _TOPIC, _BROKER = 2, 4
@@ -156,7 +156,7 @@ class Cluster:
         """The names of topics by their ids."""
         records = chain(self.snapshot.records if self.snapshot else [], self.records)
         return {
-            each.data["topicId"]: each.data["name"]
+            each.data["topicId"]: one_line(each.data["name"])
             for each in records
             if each.type == "TOPIC_RECORD"
         }
@@ -308,7 +308,7 @@ def _read_properties(cluster: Cluster, path: Path, node: int | None) -> None:
     for _, line in lines_of(path):
         name, _, value = (each.strip() for each in line.partition("="))
         match name:
-            case "min.insync.replicas" if value.isdecimal():
+            case "min.insync.replicas" if value.isdecimal() and len(value) < 10:
                 cluster.static_min_isr[node] = int(value)
             case "unclean.leader.election.enable":
                 cluster.static_unclean[node] = value.lower() == "true"
@@ -317,7 +317,7 @@ def _read_properties(cluster: Cluster, path: Path, node: int | None) -> None:
             case "process.roles":
                 cluster.systems.add("KRaft")
             case "controller.quorum.voters":
-                cluster.voters.update(map(int, re.findall(r"(\d+)@", value)))
+                cluster.voters.update(map(int, re.findall(r"\b(\d{1,10})@", value)))
 
 
 _OF_KRAFT = re.compile(
@@ -398,7 +398,7 @@ def _name(names: dict[str, str], data: dict) -> str:
 def _note_min_isr(cluster: Cluster, data: dict, time: int) -> None:
     """A value, or None where it is removed."""
     value = data.get("value")
-    if value is not None and not str(value).isdecimal():
+    if value is not None and not (str(value).isdecimal() and len(str(value)) < 10):
         return
     set_to = (time, None if value is None else int(value))
     if data["resourceType"] == _TOPIC:

@@ -9,6 +9,7 @@ from typing import Any
 
 from protocol_lab.checker.result import Verdict
 from protocol_lab.errors import LabError, unknown
+from protocol_lab.visible_text import visible
 from real_systems.kafka.logs.answers import facts
 from real_systems.kafka.logs.answers.answer import Answer, grouped
 from real_systems.kafka.logs.answers.findings import Finding
@@ -117,7 +118,7 @@ class Report:
             if self.explained:
                 parts += [f"    {line}" for line in answer.run_text().split("\n")]
         parts += ["", str(self.answer)]
-        return "\n".join(parts).lstrip("\n")
+        return visible("\n".join(parts).lstrip("\n"))
 
     @property
     def _other_notes(self) -> list[str]:

@@ -5,7 +5,7 @@ was seen (logs of real clusters; `python3 lab.py real --keep FOLDER` writes more
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,17 +50,17 @@ KINDS: dict[str, list[str]] = {
     "loaded": [
         rf"Completed load of log {_NEW} with \d+ log segments and log end offset (?P<end>\d+)",
         rf"\[Log partition={_NEW}, dir=[^\]]*\] Completed load of log with \d+ segments"
-        r".* and log end offset (?P<end>\d+)",
-        r"Completed load of Log\(dir=[^,]*/(?P<partition>[\w.-]+-\d+),.*?"
-        r"highWatermark=(?P<high_watermark>\d+).*?logEndOffset=(?P<end>\d+)",
+        r"(?>.*? and log end offset )(?P<end>\d+)",
+        r"Completed load of Log\(dir=(?>[^,]*/)(?P<partition>[\w.-]+-\d+),"
+        r"(?>.*?highWatermark=)(?P<high_watermark>\d+)(?>.*?logEndOffset=)(?P<end>\d+)",
     ],
     # 0.10.2 to 3.9, with ZooKeeper, at TRACE: what a broker is told; since 3.3 at INFO, what it
     # knows already
     "told": [
-        rf"eceived LeaderAndIsr request .*? for partition {_EITHER}",
+        rf"eceived LeaderAndIsr request (?>.*? for partition ){_EITHER}",
         r"eceived LeaderAndIsr request LeaderAndIsrPartitionState\("
         r"topicName='(?P<topic>[\w.-]+)', partitionIndex=(?P<index>\d+)",
-        rf"ached leader info .*? for partition {_EITHER}",
+        rf"ached leader info (?>.*? for partition ){_EITHER}",
         rf"kipped the become-\w+ state change for {_NEW} with topic id"
         r" .*?Partition(?:Registration|State)\(",
     ],
@@ -144,7 +144,7 @@ KINDS: dict[str, list[str]] = {
     ],
     # 2.7 and later: the quorum of controllers
     "stands": [
-        r"Completed transition to CandidateState\(localId=(?P<node>\d+),.*?epoch=(?P<epoch>\d+)"
+        r"Completed transition to CandidateState\(localId=(?P<node>\d+),(?>.*?epoch=)(?P<epoch>\d+)"
     ],
     "wins": [r"Completed transition to Leader\(local\D*(?P<node>\d+).*?\bepoch=(?P<epoch>\d+)"],
     # 3.3 and later: a controller that led, and no longer does
@@ -219,15 +219,31 @@ WORDS = frozenset(_KINDS_WITH)
 """Words one of which every line has that says anything."""
 
 
-def said_in(entries: Iterable[tuple[Entry, Collection[bytes]]]) -> Iterator[Said]:
+_LONGEST, _KEPT = 1 << 14, 1 << 10
+"""Characters of an entry in which something is looked for, and that are kept of it."""
+
+_TOO_LARGE = re.compile(r"\d{20}")
+
+
+def said_in(
+    entries: Iterable[tuple[Entry, Collection[bytes]]], refused: Callable[[Entry, str], None]
+) -> Iterator[Said]:
     """What these lines say; most say nothing that matters here. With each line the words of
-    `WORDS` that it has."""
+    `WORDS` that it has. refused: is called with an entry that can't be understood, and why."""
     for entry, words in entries:
+        text, found = entry.text[:_LONGEST], None
+        is_cut, entry.text = len(entry.text) > _LONGEST, text
         for kind in sorted({kind for word in words for kind in _KINDS_WITH[word]}):
             for pattern in _PATTERNS[kind]:
-                if found := pattern.search(entry.text):
-                    yield _said(kind, entry, found.groupdict())
+                if found := pattern.search(text):
                     break
+            if found and _TOO_LARGE.search(text):
+                refused(entry, "with a number that is too large")
+            elif found:
+                yield _said(kind, entry, found.groupdict())
+        if is_cut and not found:
+            refused(entry, f"of more than {_LONGEST:,} characters")
+        entry.text = text[:_KEPT]
 
 
 def _said(kind: str, entry: Entry, groups: dict[str, str | None]) -> Said:

@@ -15,17 +15,19 @@ from typing import Any
 from real_systems.kafka.logs.reading.unread import Unread, add
 
 _RECORD = re.compile(
-    r"offset: (\d+)(?:.*?CreateTime: (\d+))?.*?(?:payload: |LeaderChange: )(\{.*)$"
+    r".{0,200}?\boffset: (\d{1,19})\b(?>(?:.*?CreateTime: (\d{1,19})\b)?)"
+    r".*?(?:payload: |LeaderChange: )(\{.*)$"
 )
 _CONTROL = re.compile(
-    r"offset: (\d+)(?:.*?CreateTime: (\d+))?.*? headerKeys: \[\] (?:controlType: )?([A-Z]\w+)"
+    r".{0,200}?\boffset: (\d{1,19})\b(?>(?:.*?CreateTime: (\d{1,19})\b)?)"
+    r"(?>.*? headerKeys: \[\] )(?:controlType: )?([A-Z]\w{0,60})"
 )
 """The quorum's other records, as in KRaftVersion {...}; 3.6: controlType: LEADER_CHANGE(2)."""
 
-_HEADER = re.compile(r"^(?:Snapshot end offset: (\d+)|Log starting offset: )")
+_HEADER = re.compile(r"^(?:Snapshot end offset: (\d{1,19})\b|Log starting offset: )")
 """The second line of what is printed of a file; one dump may be of several."""
 
-_CONTAINED = re.compile(r'"lastContainedLogTimestamp":(\d+)')
+_CONTAINED = re.compile(r'"lastContainedLogTimestamp":(\d{1,19})\b')
 
 _EPOCHS = ("leaderEpoch", "partitionEpoch")
 _NUMBERS = {"partitionId", "leader", *_EPOCHS, "brokerId", "featureLevel", "resourceType"}
@@ -70,14 +72,14 @@ def records_in(
             snapshot = int(header[1]) if header[1] else None
             continue
         if "payload: {" not in line and "LeaderChange: {" not in line:
-            control = _CONTROL.search(line)
+            control = _CONTROL.match(line)
             if control:
                 time = int(control[2]) if control[2] else None
                 if contained := _CONTAINED.search(line):
                     time = int(contained[1])
                 yield MetadataRecord(int(control[1]), time, "CONTROL", {}, snapshot)
             continue
-        found = _RECORD.search(line)
+        found = _RECORD.match(line)
         try:
             said = json.loads(found[3]) if found else None
         except (ValueError, RecursionError):
@@ -122,10 +124,15 @@ def _is_whole(said: dict[str, Any]) -> bool:
 
 def _is_of_kind(name: str, value: Any) -> bool:
     if name in _LISTS:
-        return isinstance(value, list) and all(type(each) is int for each in value)
+        return isinstance(value, list) and all(map(_is_number, value))
     if name in _NUMBERS:
-        return type(value) is int
+        return _is_number(value)
     return isinstance(value, str) if name in _TEXTS else True
+
+
+def _is_number(value: Any) -> bool:
+    """Is this a number as Kafka has them, of 32 bits at most?"""
+    return type(value) is int and -(2**31) <= value < 2**31
 
 
 @dataclass

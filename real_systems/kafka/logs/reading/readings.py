@@ -100,7 +100,11 @@ def read_piece(piece: Piece) -> Reading:
     else:
         before = _before(source.path, piece.begin) if piece.begin else b""
         blocks = blocks_of(*where, source.framing)
-        reading.said = list(said_in(_entries(blocks, before, source, reading)))
+
+        def refused(entry: Entry, why: str) -> None:
+            add(reading.unread, source.path, why, entry.number, entry.text)
+
+        reading.said = list(said_in(_entries(blocks, before, source, reading), refused))
     reading.unread = [replace(each, path=source.name) for each in together(reading.unread)]
     return reading
 
@@ -157,7 +161,7 @@ def _heads(text: bytes, begin: int, layout: Layout) -> Iterator[tuple[int, Line,
     for number, start, raw, words in lines_with(text, WORDS):
         line = parsed(raw, [each.decode() for each in words], layout)
         head = start, number, line
-        if line.rank < layout.rank:
+        if line.rank < layout.rank and not line.rank < 0 < layout.rank - 1:
             head = _head(text, start, number, last, line, layout) or head
             if head[0] == start and known and continues(line, known[2]):
                 head = known[:3]

@@ -21,9 +21,12 @@ _FIELDS = (
 _FIELD = re.compile(rf"(?<!\S)({_FIELDS}): ?(?!(?:{_FIELDS}):)(\S*)")
 """Tabs separate the fields, and blanks where somebody has pasted them."""
 
-_BATCH = re.compile(r"baseOffset: (\d+) lastOffset: (\d+) .*?partitionLeaderEpoch: (-?\d+)")
-_DUMPED = re.compile(r"^Dumping .*?([\w.-]+-\d+)/\d+\.log")
-_ROW = re.compile(r"^\s*(\d+)\s+(?:\S+\s+)?(\d+)\s+(\d+)\s+.*\s(Leader|Follower|Observer)\s*$")
+_BATCH = re.compile(
+    r"baseOffset: (\d{1,19}) lastOffset: (\d{1,19}) .*?partitionLeaderEpoch: (-?\d{1,10})\b"
+)
+_DUMPED = re.compile(r"^Dumping (?:.*/)?([\w.-]{1,260}-\d{1,10})/\d{1,20}\.log")
+_ROW = re.compile(r"\s*(\d{1,10})\s+(?:[^\s\d]\S*\s+|\S{22}\s+)?(\d{1,19})\s+\d{1,19}\s")
+_ROLES = ("Leader", "Follower", "Observer")
 _STATUS = re.compile(r"^\s*(LeaderId|LeaderEpoch|HighWatermark|CurrentVoters):\s+(\S.*)$")
 
 
@@ -72,7 +75,7 @@ def described_in(source: Source) -> Iterator[tuple[Described | None, dict[str, i
     with a topic's own line. Raises OSError."""
     for number, line in lines_of(source.path):
         fields = dict(_FIELD.findall(line))
-        if "Configs" in fields and (found := re.search(r"min\.insync\.replicas=(\d+)", line)):
+        if "Configs" in fields and (found := re.search(r"min\.insync\.replicas=(\d{1,9})\b", line)):
             yield None, {fields["Topic"]: int(found[1])}
         if not {"Topic", "Partition", "Leader", "Replicas", "Isr"} <= fields.keys():
             continue
@@ -95,25 +98,25 @@ def quorum_in(source: Source) -> Quorum | None:
     ends: dict[int, int] = {}
     status: dict[str, str] = {}
     for _, line in lines_of(source.path):
-        if found := _ROW.match(line):
+        if line.rstrip().endswith(_ROLES) and (found := _ROW.match(line)):
             ends[int(found[1])] = int(found[2])
         if found := _STATUS.match(line):
             status[found[1]] = found[2]
     leader, epoch, committed = (
-        int(text) if (text := status.get(name, "")).removeprefix("-").strip().isdecimal() else None
+        int(text) if _is_number((text := status.get(name, "")).removeprefix("-").strip()) else None
         for name in ("LeaderId", "LeaderEpoch", "HighWatermark")
     )
     if not ends and leader is None:
         return None
     voters = status.get("CurrentVoters", "")
-    ids = re.findall(r'"id": ?(\d+)', voters) or re.findall(r"\d+", voters)
+    ids = re.findall(r'"id": ?(\d{1,10})\b', voters) or re.findall(r"\b\d{1,10}\b", voters)
     return Quorum(_place(source.path), ends, committed, leader, epoch, tuple(map(int, ids)))
 
 
 def checkpoint_in(source: Source) -> LogOnDisk | None:
     """A leader-epoch-checkpoint; None if it is empty or not whole. Raises OSError."""
     numbers = [line.split() for _, line in lines_of(source.path) if line.strip()]
-    rows = [tuple(map(int, row)) for row in numbers[2:] if all(map(str.isdecimal, row))]
+    rows = [tuple(map(int, row)) for row in numbers[2:] if all(map(_is_number, row))]
     folder = source.path.parent.name
     name = source.path.name.removeprefix("leader-epoch-checkpoint").removeprefix("-") or folder
     is_whole = numbers[1:2] == [[str(len(rows))]] and {len(row) for row in rows} == {2}
@@ -175,8 +178,12 @@ def _epoch_at(log: LogOnDisk, offset: int) -> int:
     return [epoch for epoch, first in log.epochs if first <= offset][-1]
 
 
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 20
+
+
 def _brokers(text: str) -> tuple[int, ...]:
-    return tuple(int(each) for each in re.findall(r"-?\d+", text))
+    return tuple(int(each) for each in re.findall(r"-?\b\d{1,10}\b", text))
 
 
 def _place(path: Path) -> str:

@@ -84,7 +84,12 @@ def together(unread: Iterable[Unread]) -> list[Unread]:
 
 def shown(path: Path) -> str:
     """A path in one line that is harmless on a terminal."""
-    return visible(str(path)).replace("\n", "␊").replace("\t", "␉")
+    return one_line(str(path))
+
+
+def one_line(text: str) -> str:
+    """A text, such as a topic's name, in one line and harmless on a terminal."""
+    return visible(text).replace("\n", "␊").replace("\t", "␉")
 
 
 def quote(text: str) -> str:

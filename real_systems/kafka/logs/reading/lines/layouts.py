@@ -86,9 +86,10 @@ class Line:
     """A line taken apart.
 
     stamp: its time; None if it has none. rank: 2 if a level stands beside that, 1 if not, 0 without
-    a time. text: the innermost text from the time on, or all of it. columns: names that the
-    wrappers have added, each with where it stands: the name of a field, or p and its place before
-    the time, or a and its place between time and level. told: where in `text` the message begins.
+    a time, -1 with a level but a time that can't be read. text: the innermost text from the time
+    on, or all of it. columns: names that the wrappers have added, each with where it stands: the
+    name of a field, or p and its place before the time, or a and its place between time and level.
+    told: where in `text` the message begins.
     """
 
     stamp: Stamp | None
@@ -156,7 +157,8 @@ def _of_text(line: str, layout: Layout, reach: int) -> Line:
         if last and len(line) - last[-1].end <= 2 and ":" in line[last[-1].begin :]:
             return Line(last[-1], 2, line, (), level.end())
     if stamp is None or stamp.begin > reach:
-        return Line(None, 0, line, _columns(line[:_WINDOW], [], "p"))
+        is_odd = level is not None and level.start() < _EARLY
+        return Line(None, -is_odd, line, _columns(line[:_WINDOW], [], "p"))
     for each in stamps[:-1]:
         outer = _completed(each, outer)
     until = stamp.begin if level or layout.rank < 2 else _WINDOW
@@ -166,6 +168,10 @@ def _of_text(line: str, layout: Layout, reach: int) -> Line:
         columns += _columns(line[stamp.end : level.start()], [], "a")
     begin = stamp.begin
     return Line(_completed(stamp, outer), 1 + bool(level), line[begin:], columns, told - begin)
+
+
+_EARLY = 80
+"""A line whose level is within so many characters is no continuation where levels have times."""
 
 
 def _innermost_level(line: str, layout: Layout) -> re.Match[str] | None:
