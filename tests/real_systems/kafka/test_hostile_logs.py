@@ -88,8 +88,7 @@ def test_a_damaged_log_is_named(cluster, opener, name):
     data = opener.compress(log.read_bytes())
     log.unlink()
     (cluster / "node2" / f"server.log.{name}").write_bytes(damaged(data))
-    (unread,) = read([cluster]).cluster.unread
-    assert "breaks off" in str(unread)
+    assert any("breaks off" in str(each) for each in read([cluster]).cluster.unread)
 
 
 def test_foreign_and_encrypted_zips_are_named(cluster):
