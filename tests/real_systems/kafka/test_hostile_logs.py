@@ -150,7 +150,7 @@ def test_numbers_that_no_broker_writes_are_named(cluster):
         f'| offset: 7 payload: {{"type":"FENCE_BROKER_RECORD","data":{{"id":{many}}}}}',
     ]
     dump = cluster / "node100" / "dump-metadata.txt"
-    dump.write_text(dump.read_text("utf-8") + "\n".join([*records, ""]), encoding="utf-8")
+    dump.write_text(dump.read_text(encoding="utf-8") + "\n".join([*records, ""]), encoding="utf-8")
     (cluster / "leader-epoch-checkpoint").write_text(f"0\n1\n{many} 0\n", encoding="utf-8")
     said = [str(each) for each in read([cluster]).cluster.unread]
     assert any("more.log:1 and 1 more line with a number that is too large" in e for e in said)
