@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,9 @@ from IPython.display import HTML, Markdown
 
 from protocol_lab.catalog import load
 from protocol_lab.checker.result import Result
+from protocol_lab.diagrams.lasso import lasso_picture
 from protocol_lab.diagrams.sequence import sequence_diagram
-from protocol_lab.diagrams.state_graph import lasso_graph, state_graph
+from protocol_lab.diagrams.state_graph import state_graph
 from protocol_lab.drawing.picture_exports import save_walk
 from protocol_lab.drawing.pictures import caption, image_html, picture_strip, wide_image_html
 from protocol_lab.errors import LabError
@@ -117,7 +117,7 @@ def challenge(name: str) -> Stepper:
 
 def solution(name: str) -> HTML:
     """A shortest path to a challenge's goal, folded: the steps after the given ones, and the
-    states, each with the step that led to it.
+    states.
 
     Raises LabError for an unknown name.
     """
@@ -126,9 +126,8 @@ def solution(name: str) -> HTML:
     if walk is None:
         return HTML(f"<p>No path to the goal of {escape(chosen.title)} was found.</p>")
     first, *others = walk.path[len(chosen.begin().path) - 1 :]
-    told = [replace(each, caption=f"{each.step}: {caption(walk.model, each)}") for each in others]
-    moments = [first, *told]
-    steps = "\n".join(f"{k:3} {each.step}" for k, each in enumerate(told, 1))
+    moments = [first, *others]
+    steps = "\n".join(f"{k:3} {each.step}" for k, each in enumerate(others, 1))
     alternative = "; ".join(caption(walk.model, moment) for moment in moments)
     picture = image_html(picture_strip(walk, 2, moments), alternative)
     return HTML(
@@ -198,14 +197,11 @@ def graph(model: Model, **options: Any) -> HTML:
     return HTML(image_html(state_graph(model, **options), title))
 
 
-def lasso(of: Result | Walk, **options: Any) -> HTML:
-    """A drawing of the run that breaks a temporal property; a long one can be scrolled.
-
-    The options are `lasso_graph`'s. Raises LabError for a result that has no such run.
-    """
+def lasso(of: Result | Walk) -> HTML:
+    """A drawing of the run that breaks a temporal property. Raises LabError for a result that has
+    no such run."""
     walk = of if isinstance(of, Walk) else Walk.along(of)
-    end = walk.path[-1]
-    return HTML(wide_image_html(lasso_graph(walk, **options), caption(walk.model, end)))
+    return HTML(image_html(lasso_picture(walk), caption(walk.model, walk.path[-1])))
 
 
 def source(*things: Any, why: bool = True, below: str = "") -> Markdown:

@@ -155,7 +155,10 @@ def init(
     keys: Sequences(0, "key_space", sent_before),
     values: Sequences(0, "value_space", sent_before),
 ):
-    """The topic is empty, or holds any sequence of messages; nothing has been compacted."""
+    """Nothing has been compacted yet.
+
+    The topic is empty, or holds any sequence of messages, one initial state for each.
+    """
     for k in range(len(keys)):
         append(s.messages, Message(id=k + 1, key=keys[k], value=values[k]))
     return TAKEN

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from protocol_lab.checker.result import Verdict
+from protocol_lab.drawing.pictures import happened
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.interchange.effort import Effort, EffortSpent
 from protocol_lab.language.node_sets import Nodes, as_set
@@ -136,7 +137,10 @@ class LogAnswer:
         start = Moment(self.start)
         walk = Walk(self.model, start, {"main": start}, init=_init_text(self.model, self.start))
         for step, place in self.path:
-            walk.take(step, place)
+            walk.take(step)
+            if place:
+                told = happened(walk.model, walk.moment).removesuffix(".")
+                walk.moment.caption = f"{told} ({place})."
         walk.first()
         return walk
 

@@ -10,14 +10,14 @@ CLIENTS = {
     # The creator
     "client_creates_ledger": "c{client} creates the ledger on {ensemble:b}",
     "client_sends_add_entry_requests": "c{client} sends its next entry",
-    "client_receives_add_confirmed_response": "c{client} hears that b{bookie} has e{entry}",
-    "client_receives_add_fenced_response": "c{client} hears that b{bookie} is fenced",
+    "client_receives_add_confirmed_response": "c{client} learns that b{bookie} has e{entry}",
+    "client_receives_add_fenced_response": "c{client} learns that b{bookie} is fenced",
     "client_changes_ensemble": _NEW_ENSEMBLE,
     "client_resends_pending_add_op": "c{client} sends e{entry} to new bookies",
     "client_sends_pending_add_op": "c{client} sends e{entry} to the new bookie",
     "client_closes_ledger_success": "c{client} closes the ledger",
-    "client_closes_ledger_fail": "c{client} can't close it: in recovery",
-    "client_withdraws": "c{client} hears from b{bookie} of a later term",
+    "client_closes_ledger_fail": "c{client} tries to close, and finds a recovery",
+    "client_withdraws": "c{client} learns from b{bookie} of a later term",
     # Bookies
     "bookie_sends_add_confirmed_response": "b{bookie} stores e{entry} of c{client}",
     "bookie_sends_add_fenced_response": "b{bookie}, fenced, refuses e{entry} of c{client}",
@@ -32,10 +32,10 @@ CLIENTS = {
     "client_starts_recovery": "c{client} starts recovery",
     "client_starts_new_term": "c{client} starts a new term",
     "client_receives_fencing_read_lac_response": (
-        "c{client} hears that b{bookie} is fenced, LAC {lac}"
+        "c{client} learns that b{bookie} is fenced, LAC {lac}"
     ),
     "client_receives_fencing_read_lafr_response": (
-        "c{client} hears that b{bookie} is fenced, LAFR {lafr}"
+        "c{client} learns that b{bookie} is fenced, LAFR {lafr}"
     ),
     "client_sends_recovery_read_requests": "c{client} asks for the next entry",
     "client_sends_read_requests": "c{client} asks for the next entry",
@@ -43,12 +43,12 @@ CLIENTS = {
     "client_receives_non_final_read": "c{client} gets b{bookie}'s answer, and waits",
     "client_completes_read_successfully": "c{client} has read e{entry}, says b{bookie}",
     "client_completes_read_with_no_such_entry": (
-        "c{client} has read all: no e{entry}, says b{bookie}"
+        "c{client} finds no further entry, says b{bookie}"
     ),
     "client_writes_back_entry": "c{client} writes an entry back",
     "client_performs_recovery_write": "c{client} writes an entry back",
     "recovery_client_receives_add_confirmed_response": (
-        "c{client} hears that b{bookie} has e{entry} again"
+        "c{client} learns that b{bookie} has e{entry} again"
     ),
     "recovery_client_changes_ensemble": _NEW_ENSEMBLE,
     "recovery_client_sends_pending_add_op": "c{client} writes e{entry} to new bookies",
@@ -61,25 +61,25 @@ _NEW_BOOKIE = "{0} replaces b{{bookie}}: {{ensemble:b}}"
 TWO_WRITERS = {
     "w1_creates_ledger": "w1 creates the ledger on {ensemble:b}",
     "w1_sends_add_entry_requests": "w1 sends its next entry",
-    "w1_receives_add_confirmed_response": "w1 hears that b{bookie} has e{entry}",
-    "w1_receives_add_fenced_response": "w1 hears that b{bookie} is fenced",
+    "w1_receives_add_confirmed_response": "w1 learns that b{bookie} has e{entry}",
+    "w1_receives_add_fenced_response": "w1 learns that b{bookie} is fenced",
     "w1_changes_ensemble": _NEW_BOOKIE.format("w1"),
     "w1_tries_invalid_ensemble_change": "w1 tries to replace b{bookie}",
     "w1_sends_pending_add_op": "w1 sends e{entry} to the new bookie",
     "w1_close_ledger_success": "w1 closes the ledger",
-    "w1_close_ledger_fail": "w1 can't close it: in recovery",
+    "w1_close_ledger_fail": "w1 tries to close, and finds a recovery",
     "bookie_sends_add_confirmed_response": "b{bookie} stores e{entry} of {writer}",
     "bookie_sends_add_fenced_response": "b{bookie}, fenced, refuses e{entry} of w1",
     "bookie_sends_fencing_read_lac_response": "b{bookie} fences, and tells its LAC",
     "bookie_sends_read_response": "b{bookie} answers the read of e{entry}",
     "w2_place_in_recovery": "w2 starts recovery",
-    "w2_receives_fencing_read_lac_response": "w2 hears that b{bookie} is fenced, LAC {lac}",
+    "w2_receives_fencing_read_lac_response": "w2 learns that b{bookie} is fenced, LAC {lac}",
     "w2_sends_read_requests": "w2 asks for the next entry",
     "w2_receives_non_final_read": "w2 gets b{bookie}'s answer, and waits",
     "w2_completes_read_successfully": "w2 has read e{entry}, says b{bookie}",
-    "w2_completes_read_with_no_such_entry": "w2 has read all: no e{entry}, says b{bookie}",
+    "w2_completes_read_with_no_such_entry": "w2 finds no further entry, says b{bookie}",
     "w2_writes_back_entry": "w2 writes an entry back",
-    "w2_receives_add_confirmed_response": "w2 hears that b{bookie} has e{entry} again",
+    "w2_receives_add_confirmed_response": "w2 learns that b{bookie} has e{entry} again",
     "w2_changes_ensemble": _NEW_BOOKIE.format("w2"),
     "w2_tries_invalid_ensemble_change": "w2 tries to replace b{bookie}: invalid",
     "w2_sends_pending_add_op": "w2 writes e{entry} to the new bookie",
@@ -90,16 +90,16 @@ COVERAGE = {"receive_response": "b{bookie}: {response}"}
 
 CHAINING = {
     "leader_chosen": "Client {client} is chosen as leader",
-    "become_leader": "Client {client} hears that it leads",
-    "abdicate": "Client {client} hears that it leads no longer",
+    "become_leader": "Client {client} learns that it leads",
+    "abdicate": "Client {client} learns that it leads no longer",
     "get_last_ledger": "Client {client} reads the list of ledgers",
     "ledger_already_closed": "Client {client} finds the last ledger closed",
     "close_last_ledger_success": "Client {client} closes the last ledger",
-    "close_last_ledger_bad_version": "Client {client} can't close it: changed meanwhile",
+    "close_last_ledger_bad_version": "Client {client} tries to close it, and finds it changed",
     "create_ledger": "Client {client} creates a ledger",
     "append_ledger_success": "Client {client} appends its ledger",
-    "append_ledger_bad_version": "Client {client} can't append: changed meanwhile",
+    "append_ledger_bad_version": "Client {client} tries to append, and finds the list changed",
     "write_to_ledger": "Client {client} writes an entry",
     "close_own_ledger_success": "Client {client} closes its own ledger",
-    "close_own_ledger_bad_version": "Client {client} can't close its own",
+    "close_own_ledger_bad_version": "Client {client} tries to close its own: it has changed",
 }

@@ -96,6 +96,8 @@ def _lane(s, c, r: int, hw: int) -> Lane:
             _offsets_only(end),
             set(enumerate(_offsets_only(hw))),
             {offset: _offsets_only(hw)[offset] for offset in missing},
+            lambda offset, _: offset < s.leader_state.offsets[c.leader],
+            kept="missing",
         ),
         badge="crown" if r == c.leader else "",
     )

@@ -15,12 +15,12 @@ ASYNC_ISR = {
     "leader_request_shrink_isr": "The leader asks to drop replica {replica}",
     "leader_request_expand_isr": "The leader asks to add replica {replica}",
     "leader_write": "The leader writes a record",
-    "leader_handle_update": "The leader hears of version {update.version}",
+    "leader_handle_update": "The leader learns of version {update.version}",
     "follower_replicate": "Replica {replica} copies the next record",
 }
 
 _FETCH = "Replica {follower} fetches from replica {leader}"
-_FOLLOW = "Replica {follower} hears of leader {request.leader}, epoch {request.leader_epoch}"
+_FOLLOW = "Replica {follower} learns of leader {request.leader}, epoch {request.leader_epoch}"
 _ADD = "Replica {leader} adds replica {follower} to the ISR"
 _DROP = "Replica {leader} drops replica {follower} from the ISR"
 _COMMIT = "Replica {leader} raises its high watermark"
@@ -72,20 +72,27 @@ UNCLEAN_ELECTION = {
     "elect_eligible_leader_replica": "Replica {replica} is elected from the ELR",
 }
 
+
+def _register(message: dict, leader: int) -> str:
+    """Without the file of a clean shutdown a broker may have lost a part of its log."""
+    how = "" if message["broker_epoch"] else ", which has not shut down cleanly"
+    return f"The controller registers broker {message['source']}{how}"
+
+
 BROKERS = {
     "unclean_recovery": "Unclean recovery elects broker {leader}",
     "broker_start": "Broker {broker} starts",
-    "receive_broker_reg_response": "Broker {message.dest} hears that it is registered",
+    "receive_broker_reg_response": "Broker {message.dest} learns that it is registered",
     "receive_metadata_update": "Broker {broker} reads metadata record {offset}",
     "send_alter_partition_request": "Broker {broker} asks for another ISR",
-    "receive_alter_partition_response": "Broker {message.dest} hears about its ISR",
+    "receive_alter_partition_response": "Broker {message.dest} learns about its ISR",
     "send_fetch_request": "Broker {broker} fetches from broker {leader}",
     "receive_fetch_request": "Broker {message.dest} gets broker {message.source}'s fetch",
     "receive_fetch_response": "Broker {message.dest} gets broker {message.source}'s answer",
     "write_record_to_leader": "Write value {value} to broker {broker}",
     "data_loss_shutdown": "Power cut: broker {broker} loses its log",
     "no_data_loss_shutdown": "Broker {broker} stops, {shutdown}",
-    "receive_broker_reg_request": "The controller registers broker {message.source}",
+    "receive_broker_reg_request": _register,
     "receive_alter_partition_request": (
         "Broker {message.source} asks the controller for ISR {message.isr}"
     ),

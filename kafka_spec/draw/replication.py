@@ -1,6 +1,7 @@
 """The picture of the five truncation variants."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from kafka_spec.draw.shared import (
     LEGEND,
@@ -34,6 +35,7 @@ from protocol_lab.drawing import (
     Value,
     drawing_of,
 )
+from protocol_lab.language.node_sets import members
 from protocol_lab.spec.layout import NONE
 
 UNUSED, PAST = "nobody acts on it", "past for everybody"
@@ -46,15 +48,21 @@ WIDEST_CHANGE = max(
 def describe(s, c) -> Cluster:
     """The controller, the replicas with logs and beliefs, and the requests on their way.
 
-    A record is marked as committed if any replica that believes it leads regards it so. It is
-    marked as lost at a replica of that leader's ISR, or of the controller's, that lacks it.
+    A record is marked as committed if any replica that believes it leads regards it so. At a
+    replica of that leader's ISR, or of the controller's, that lacks it, it is marked as lost, or as
+    cut off if a replica that can still be elected has it.
     """
     replicas = range(1, c.replicas + 1)
     committed, lost = _committed(s, replicas), _lost_in_isr(s, replicas)
     return Cluster(
-        bars=[_controller(s, c)],
+        bars=[_controller(s)],
         lanes=[
-            _lane(s, r, entries_of(_replica_log(s, r), committed, lost.get(r))) for r in replicas
+            _lane(
+                s,
+                r,
+                entries_of(_replica_log(s, r), committed, lost.get(r), partial(_can_still_lead, s)),
+            )
+            for r in replicas
         ],
         messages=[_requests(s, replicas)],
         columns=c.log_size,
@@ -67,7 +75,7 @@ def describe(s, c) -> Cluster:
 draw_replication = drawing_of(describe)
 
 
-def _controller(s, c) -> Bar:
+def _controller(s) -> Bar:
     quorum = s.quorum_state
     return Bar(
         "Controller",
@@ -75,8 +83,6 @@ def _controller(s, c) -> Bar:
             Value("leader epoch", Text(or_none(quorum.leader_epoch, NO_EPOCH))),
             Value("leader", Text(or_none(quorum.leader))),
             Value("ISR", Text(set_text(quorum.isr))),
-            Value("decisions left", Text(str(c.max_leader_epoch + 1 - s.next_leader_epoch))),
-            Value("records left", Text(str(c.max_records - s.next_record_id))),
         ],
     )
 
@@ -93,13 +99,20 @@ def _lane(s, r: int, entries: list) -> Lane:
                 else Text("no epoch", "muted", short="none"),
                 membership(r in s.quorum_state.isr, "in ISR", "not in ISR"),
             ],
-            [named("its ISR", set_text(mine.isr), "muted")],
+            [_own_isr(mine)],
         ],
         entries=entries,
         flags=[Flag(mine.hw, named("hw", mine.hw, topic="hw"))],
         notes=difference(_replica_log(s, r), _replica_log(s, mine.leader), mine.leader, r),
         badge=_badge(s, r),
     )
+
+
+def _own_isr(mine) -> Text:
+    """Said once it knows of one."""
+    if mine.leader_epoch == NO_EPOCH:
+        return Text("")
+    return named("its ISR", set_text(mine.isr), "muted")
 
 
 def _role(s, r: int) -> Text:
@@ -152,6 +165,12 @@ def _lost_in_isr(s, replicas: Iterable[int]) -> dict[int, dict[int, Shown]]:
                     ):
                         lost.setdefault(r, {})[offset] = _record(mine.records[offset])
     return lost
+
+
+def _can_still_lead(s, offset: int, record: Shown) -> bool:
+    """Does the controller's leader, or a member of its ISR, have this record?"""
+    electable = [r for r in (s.quorum_state.leader, *members(s.quorum_state.isr)) if r != NONE]
+    return any((offset, record) in enumerate(_replica_log(s, r)) for r in electable)
 
 
 def _requests(s, replicas: Iterable[int]) -> Messages:

@@ -1,6 +1,7 @@
 """What the pictures of the Kafka specs share: logs as boxes, and texts about sets of replicas."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 from protocol_lab.drawing import Entry, Text
@@ -10,7 +11,8 @@ from protocol_lab.spec.layout import NONE
 
 LEGEND = (
     "✓ solid border: committed · dashed: not committed · hatched: truncated just now"
-    " · highlighted: changed just now"
+    " · highlighted: changed just now · hollow crown, dashed lane: believes that it leads, and has"
+    " been overtaken"
 )
 
 
@@ -35,18 +37,38 @@ class Shown(NamedTuple):
 Log = list[Shown]
 
 
+def nowhere(offset: int, record: Shown) -> bool:
+    """Nobody who can lead has it."""
+    return False
+
+
 def entries_of(
-    log: Log, committed: Collection[tuple[int, Shown]] = (), lost: dict[int, Shown] | None = None
+    log: Log,
+    committed: Collection[tuple[int, Shown]] = (),
+    lacking: dict[int, Shown] | None = None,
+    is_kept: Callable[[int, Shown], bool] = nowhere,
+    kept: str = "cut off",
 ) -> list[Entry]:
-    """A log's boxes: the records here, and those that are lost although committed."""
-    entries, lost = [], lost or {}
+    """A log's boxes: the records here, and the committed ones that are lacking here.
+
+    Those are lost only if nobody who can lead has them, as is_kept(offset, record) says; `kept` is
+    the word for the others.
+    """
+    entries, lacking = [], lacking or {}
     for offset, record in enumerate(log):
-        gone = str(lost[offset]) if offset in lost else ""
-        entries.append(record.box(offset, (offset, record) in committed, gone=gone))
-    for offset, record in lost.items():
+        box = record.box(offset, (offset, record) in committed)
+        if offset in lacking:
+            box = replace(box, gone=str(lacking[offset]))
+        entries.append(box)
+    for offset, record in lacking.items():
         if offset >= len(log):
             entries.append(record.box(offset, mark="lost", gone=str(record)))
-    return entries
+    return [
+        replace(each, word=kept)
+        if each.gone and is_kept(each.offset, lacking[each.offset])
+        else each
+        for each in entries
+    ]
 
 
 def difference(log: Log, leaders: Log, leader: int, r: int, name: str = "") -> list[Text]:

@@ -1,8 +1,23 @@
 """The exercises of notebooks/00_start_here: a log on every replica, and nothing else."""
 
+from dataclasses import replace
+
 from kafka_spec import finite_replicated_log
-from kafka_spec.finite_replicated_log import Constants, State, has_same_record
-from protocol_lab import HOLDS
+from kafka_spec.draw.choices import LOGS
+from kafka_spec.draw.events import log_events
+from kafka_spec.draw.logs import describe_logs
+from kafka_spec.finite_replicated_log import (
+    Constants,
+    Log,
+    Replica,
+    State,
+    has_same_record,
+    replicate_to,
+    truncate_to,
+)
+from kafka_spec.finite_replicated_log import append as append_to_log
+from protocol_lab import HOLDS, TAKEN, Array, Bool, Per, Range, Spec, Struct
+from protocol_lab.drawing import Card, Cluster, Text, drawing_of
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,
@@ -16,6 +31,78 @@ from protocol_lab.teaching.exercises import (
 )
 
 spec = finite_replicated_log.spec
+
+# --- What clients wrote ------------------------------------------------------------------------
+
+
+class Written(Struct):
+    """The logs, and for each record whether a client has written it."""
+
+    logs: Per(Replica, Log)
+    written: Array(Bool, "log_records")
+
+
+def describe_written(s, c) -> Cluster:
+    """The logs, and what clients know of them."""
+    lines = [
+        Text(f"record {record} written")
+        if is_in_a_log(s, c, record)
+        else Text(f"✗ record {record} lost", "bad", bold=True)
+        for record in range(1, c.log_records + 1)
+        if s.written[record - 1]
+    ]
+    card = Card("Clients", lines or [Text("have written nothing", "muted")])
+    return replace(describe_logs(s, c), cards=[card])
+
+
+two_logs = Spec(
+    "kafka.two_logs",
+    Written,
+    Constants,
+    "The finite replicated log, and beside it what clients wrote.",
+    draw=drawing_of(describe_written),
+    events=log_events,
+    choices=LOGS,
+)
+
+
+@two_logs.init
+def init(s: Written, c: Constants):
+    """All logs are empty, and no client has written anything."""
+    return TAKEN
+
+
+@two_logs.action
+def append(s: Written, c: Constants, replica: Replica, record: Range(1, "log_records")):
+    """A client writes a record at the end of one log."""
+    reason = append_to_log(s, c, replica, record)
+    if reason:
+        return reason
+    s.written[record - 1] = True
+    return TAKEN
+
+
+two_logs.action(truncate_to)
+two_logs.action(replicate_to)
+
+
+def is_in_a_log(s: Written, c: Constants, record: int) -> bool:
+    """Does any log hold this record?"""
+    return any(
+        s.logs[replica].records[offset] == record
+        for replica in range(1, c.replicas + 1)
+        for offset in range(s.logs[replica].end_offset)
+    )
+
+
+@two_logs.invariant
+def written_records_are_kept(s: Written, c: Constants):
+    """Whatever a client wrote, some log holds."""
+    for record in range(1, c.log_records + 1):
+        if s.written[record - 1] and not is_in_a_log(s, c, record):
+            return "a record that a client wrote is in no log any more"
+    return HOLDS
+
 
 # --- How many states -------------------------------------------------------------------------
 

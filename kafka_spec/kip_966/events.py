@@ -85,7 +85,7 @@ def _changes(before: Any, after: Any, broker: int) -> Iterator[str]:
     elif new < old:
         yield f"truncates to {new} record{'s' if new != 1 else ''}"
     if before.hwm[broker] != after.hwm[broker]:
-        yield f"hw {after.hwm[broker]}"
+        yield f"hw {after.hwm[broker] - 1}"
 
 
 def _epoch(s: Any, broker: int) -> int:

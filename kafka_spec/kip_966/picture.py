@@ -4,6 +4,7 @@ A record is marked as committed below the high watermark of any broker that beli
 in all logs if its producer was told so. The controller's leader shows what it lacks of that.
 """
 
+from functools import partial
 from typing import Any
 
 from kafka_spec.draw.shared import (
@@ -102,7 +103,7 @@ def _values(values: Any) -> str:
 
 
 def _left(s: Any, c: Any) -> list[Bar]:
-    """What is limited, and how often it may still happen."""
+    """What the search's bounds limit, and how often it may still happen."""
     done = s.aux_ctrs
     counters = [
         ("lost logs", done.data_loss_shutdown_ctr, c.data_loss_shutdown_limit),
@@ -111,8 +112,10 @@ def _left(s: Any, c: Any) -> list[Bar]:
         ("shrinks", done.leader_shrink_isr_ctr, c.leader_shrink_isr_limit),
         ("reassignments", done.reassignment_ctr, c.reassignment_limit),
     ]
-    values = [Value(name, Text(str(most - count))) for name, count, most in counters if most > 0]
-    return [Bar("May still happen", values)] if values else []
+    values = [
+        Value(f"{name} left", Text(str(most - count))) for name, count, most in counters if most > 0
+    ]
+    return [Bar("Bounds of the search", values)] if values else []
 
 
 # --- Brokers -------------------------------------------------------------------------------------
@@ -120,7 +123,7 @@ def _left(s: Any, c: Any) -> list[Bar]:
 
 def _lane(s: Any, c: Any, broker: int, committed: set[tuple[int, Shown]]) -> Lane:
     own, log = s.partition_metadata[broker], _log(s, broker)
-    lost = _lost(s, c, broker)
+    lost = _lost(s, broker)
     return Lane(
         lines=[
             [Text(f"Broker {broker}", bold=True), _epoch(s, broker)],
@@ -128,8 +131,8 @@ def _lane(s: Any, c: Any, broker: int, committed: set[tuple[int, Shown]]) -> Lan
             [_membership(s, broker), *_asked(s, broker)],
             [_own_isr(s, broker), Text(_fetching(s, c, broker), "muted")],
         ],
-        entries=entries_of(log, committed, lost),
-        flags=[Flag(s.hwm[broker] - 1, Text("hw", topic="hw", short=str(s.hwm[broker])))],
+        entries=entries_of(log, committed, lost, partial(_can_still_lead, s)),
+        flags=[Flag(s.hwm[broker] - 1, named("hw", s.hwm[broker] - 1, topic="hw"))],
         notes=difference(log, _log(s, own.leader), own.leader, broker, f"broker {own.leader}"),
         badge=_badge(s, broker),
     )
@@ -215,7 +218,7 @@ def _fetching(s: Any, c: Any, broker: int) -> str:
     others = [each for each in range(1, c.broker_count + 1) if each != broker]
     if s.partition_status[broker] == "leader":
         known = s.partition_replica_state[broker]
-        ends = [f"{each} ends at {known[each].leo}" for each in others if known[each].leo > 0]
+        ends = [f"{each} ends at {known[each].leo - 1}" for each in others if known[each].leo > 0]
         return "knows: " + ", ".join(ends) if ends else ""
     waits = [each for each in others if s.broker_fetchers[broker][each].pending_response]
     return f"fetches from {list_text(waits)}" if waits else ""
@@ -233,7 +236,7 @@ def _committed(s: Any, brokers: range) -> set[tuple[int, Shown]]:
     return found | set(enumerate(consumed))
 
 
-def _lost(s: Any, c: Any, broker: int) -> dict[int, Shown]:
+def _lost(s: Any, broker: int) -> dict[int, Shown]:
     """What the controller's leader lacks of what consumers have read; nothing for the others."""
     if s.con_partition_metadata.leader != broker:
         return {}
@@ -244,6 +247,15 @@ def _lost(s: Any, c: Any, broker: int) -> dict[int, Shown]:
         for position, record in enumerate(consumed)
         if position >= len(log) or log[position] != record
     }
+
+
+def _can_still_lead(s: Any, offset: int, record: Shown) -> bool:
+    """Does a broker that can be elected without a loss have this record?"""
+    partition = s.con_partition_metadata
+    return any(
+        (offset, record) in enumerate(_log(s, broker))
+        for broker in members(partition.isr | partition.elr)
+    )
 
 
 # --- Messages ------------------------------------------------------------------------------------

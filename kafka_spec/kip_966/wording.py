@@ -1,4 +1,7 @@
-"""Values and messages in a few words, for the picture and the sequence diagram."""
+"""Values and messages in a few words, for the picture and the sequence diagram.
+
+The model counts offsets from 1, as its original does; all that is shown counts from 0, as Kafka.
+"""
 
 from typing import Any
 
@@ -37,7 +40,7 @@ def alter_answer(message: Any) -> str:
 
 def fetch_request(message: Any) -> str:
     """From where a follower wants records."""
-    return f"fetch {message.fetch_offset}"
+    return f"fetch {message.fetch_offset - 1}"
 
 
 def fetch_answer(message: Any) -> str:
@@ -45,6 +48,6 @@ def fetch_answer(message: Any) -> str:
     if message.error != "nil":
         return Error.names[message.error].replace("_", " ")
     if message.diverges:
-        return f"diverges at {message.diverging_offset}"
+        return f"diverges at {message.diverging_offset - 1}"
     told = value_name(message.record.value) if message.record.value != NONE else "nothing new"
-    return f"{told}, hw {message.hwm}"
+    return f"{told}, hw {message.hwm - 1}"

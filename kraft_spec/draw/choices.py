@@ -27,40 +27,44 @@ CHOICES = {
     "resigned_election_timeout": "Server {server}, resigned, goes on",
     "conclude_pre_vote": "Server {server} counts its pre-votes",
     "handle_vote_request": (
-        "Server {message.dest} gets {message.source}'s vote request, epoch {message.epoch}"
+        "Server {message.dest} gets server {message.source}'s vote request, epoch {message.epoch}"
     ),
     "handle_vote_response": (
-        "Server {message.dest} gets {message.source}'s vote, epoch {message.epoch}"
+        "Server {message.dest} gets server {message.source}'s vote, epoch {message.epoch}"
     ),
     "become_leader": "Server {server} becomes the leader",
     "accept_begin_quorum_request": (
-        "Server {message.dest} hears that {message.source} leads, epoch {message.epoch}"
+        "Server {message.dest} learns that server {message.source} leads, epoch {message.epoch}"
     ),
     "resend_begin_quorum_epoch_request": "Server {server} announces itself to {peer} again",
-    "accept_end_quorum_epoch_request": "Server {message.dest} hears that {message.source} resigned",
+    "accept_end_quorum_epoch_request": (
+        "Server {message.dest} learns that server {message.source} has resigned"
+    ),
     "check_quorum_resign": "Server {server} resigns",
     "observer_fetch_timeout": "Server {server} looks for another leader",
     # Replication
     "client_request": "A client sends v{value} to server {server}",
     "handle_client_request": "A client sends v{value} to server {server}",
     "send_fetch_request": "Server {server} fetches from server {peer}",
-    "accept_fetch_request": "Server {message.dest} answers {message.source}'s fetch",
-    "accept_fetch_request_from_voter": "Server {message.dest} answers {message.source}'s fetch",
+    "accept_fetch_request": "Server {message.dest} answers server {message.source}'s fetch",
+    "accept_fetch_request_from_voter": (
+        "Server {message.dest} answers server {message.source}'s fetch"
+    ),
     "accept_fetch_request_from_observer": (
         "Server {message.dest} answers observer {message.source}'s fetch"
     ),
-    "diverging_fetch_request": "Server {message.dest} tells {message.source} to truncate",
-    "reject_fetch_request": "Server {message.dest} rejects {message.source}'s fetch",
-    "handle_fetch_response": "Server {message.dest} gets {message.source}'s answer",
+    "diverging_fetch_request": "Server {message.dest} tells server {message.source} to truncate",
+    "reject_fetch_request": "Server {message.dest} rejects server {message.source}'s fetch",
+    "handle_fetch_response": "Server {message.dest} gets server {message.source}'s answer",
     # Membership
     "accept_add_voter_request": "Server {server} adds voter {add_server}",
     "accept_remove_voter_request": "Server {server} removes voter {remove_server}",
     "send_join_request": "Server {server} asks {peer} to join",
     "accept_join_request": "Server {message.dest} lets {message.source} join",
     "reject_join_request": "Server {message.dest} rejects {message.source}'s wish to join",
-    "handle_join_response": "Server {message.dest} hears about its joining",
+    "handle_join_response": "Server {message.dest} gets the answer to its wish to join",
     "send_remove_request": "Ask server {peer} to remove {remove_server}",
     "accept_remove_request": "Server {message.dest} removes voter {message.remove_server}",
     "reject_remove_request": "Server {message.dest} refuses to remove {message.remove_server}",
-    "handle_remove_response": "The administrator hears from server {message.source}",
+    "handle_remove_response": "The administrator gets server {message.source}'s answer",
 }

@@ -134,7 +134,7 @@ def _values(values: Any) -> str:
 
 
 def _left(s: Any, c: Any, added: Added) -> list[Bar]:
-    """What is limited, and how often it may still happen."""
+    """What the search's bounds limit, and how often it may still happen."""
     crashes = getattr(c, added.crashes)
     counters = [
         ("restarts", c.max_restarts - s.aux_ctrs.restart_ctr, c.max_restarts),
@@ -152,8 +152,8 @@ def _left(s: Any, c: Any, added: Added) -> list[Bar]:
         ),
         *added.counters,
     ]
-    shown = [Value(name, Text(str(left))) for name, left, limit in counters if limit]
-    return [Bar("May still happen", shown)] if shown else []
+    shown = [Value(f"{name} left", Text(str(left))) for name, left, limit in counters if limit]
+    return [Bar("Bounds of the search", shown)] if shown else []
 
 
 # --- Servers -----------------------------------------------------------------------------------
@@ -241,11 +241,11 @@ def _fetching(s: Any, server: int, instead: str) -> str:
     """What a leader knows about the others' logs, or a follower's pending fetch."""
     if s.state[server] == "leader":
         ends = [
-            f"{member}: {s.flwr_end_offset[server][member]}"
+            f"{member} at {s.flwr_end_offset[server][member]}"
             for member in s.tracked[server]
             if member != server
         ]
-        return f"ends: {', '.join(ends)}" if ends else "waits for nobody"
+        return f"logs end: {', '.join(ends)}" if ends else "waits for nobody"
     if instead:
         return instead
     fetch = s.fetch_state[server]
@@ -281,15 +281,28 @@ def _entries(s: Any, server: int, servers: list[int], lost: dict[int, Any]) -> l
             entry,
             committed=_is_known_to_be_committed(s, servers, offset, entry),
             gone=entry_with_epoch(lost[offset]) if offset in lost else "",
+            word=_fate(s, server, lost[offset]) if offset in lost else "lost",
         )
         for offset, entry in enumerate(mine)
     ]
     missing = [
-        _entry(offset, entry, mark="lost", gone=entry_with_epoch(entry))
+        _entry(
+            offset,
+            entry,
+            mark="lost",
+            gone=entry_with_epoch(entry),
+            word=_fate(s, server, entry),
+        )
         for offset, entry in lost.items()
         if offset >= len(mine)
     ]
     return shown + missing
+
+
+def _fate(s: Any, leader: int, entry: Any) -> str:
+    """Lost, unless another voter of the leader's configuration has the entry and can still lead."""
+    voters = s.config[leader].members
+    return "cut off" if any(entry in s.log[voter] for voter in voters) else "lost"
 
 
 def _is_known_to_be_committed(s: Any, servers: list[int], offset: int, entry: Any) -> bool:

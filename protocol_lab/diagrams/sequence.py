@@ -337,13 +337,13 @@ class _Diagram:
     def _text(
         self, svg: Svg, text: str, x: float, y: float, anchor: str, *, bold: bool = False, **style
     ) -> None:
-        """A text with an outline in the paper's colour, kept inside the picture."""
+        """A text on a strip of paper, over the lines that pass there, kept inside the picture."""
         width = text_width(text, SMALL, bold)
         left = {"start": x, "middle": x - width / 2, "end": x - width}[anchor]
         shift = self._clamped(left, width) - left
         paper = palette.HERE if self.rows and y > self.rows[-1].top else palette.PAPER
-        rim = {"stroke": paper, "stroke_width": 3, "paint_order": "stroke"}
-        svg.text(x + shift, y, text, size=SMALL, bold=bold, text_anchor=anchor, **rim, **style)
+        svg.rect(left + shift - 2, y - SMALL + 1, width + 4, SMALL + 3, fill=paper)
+        svg.text(x + shift, y, text, size=SMALL, bold=bold, text_anchor=anchor, **style)
 
     def _clamped(self, left: float, width: float) -> float:
         return max(MARGIN + STEPS - 8, min(left, self.width - 6 - width))

@@ -8,7 +8,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 from zlib import crc32
@@ -22,7 +22,7 @@ from protocol_lab.semantics.transitions import Attempt, evaluate, initial, neede
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import plain, view
 from protocol_lab.system import programs
-from protocol_lab.traces.walk import Moment, Walk
+from protocol_lab.traces.walk import Moment
 from protocol_lab.visible_text import visible
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ class StateGraph:
     which the model has no room. `came`: the state and step by which one was found. `is_part`: there
     are more states than were kept. For the drawing around a state of a walk: `here` is that
     state, `labels` the steps that lead from it, and `walked` the numbers that states have in the
-    walk. `loop` holds the states of a lasso's loop. `downwards`: states stand below each other, so
-    that one run and its loop are seen in the width of a page.
+    walk.
     """
 
     model: Model
@@ -72,8 +71,6 @@ class StateGraph:
     full: set[int] = field(default_factory=set)
     came: dict[int, tuple[int, Attempt]] = field(default_factory=dict)
     is_part: bool = False
-    loop: set[int] = field(default_factory=set)
-    downwards: bool = False
 
 
 class TooManyStates(LabError):
@@ -177,35 +174,6 @@ def draw_all(graph: StateGraph) -> str:
     return draw_graph(graph, title=title)
 
 
-def lasso_graph(walk: Walk, *, label: Callable[[Model, bytes], str] | None = None) -> str:
-    """The states of a walk in order, as SVG text, with its loop marked.
-
-    label: the text of a state (None: its number, and what differs from the state before it). Raises
-    LabError if there is no Graphviz.
-    """
-
-    def changed(model: Model, row: bytes) -> str:
-        moment = path[graph.depths[numbers[row]]]
-        before = moment.previous or moment
-        return f"state {moment.depth}\n{changes_label(model, row, before.row)}".rstrip()
-
-    path = walk.path
-    graph = StateGraph(walk.model, starts={0}, downwards=True)
-    numbers: dict[bytes, int] = {}
-    for moment in path:
-        if moment.row not in numbers:
-            numbers[moment.row] = len(numbers)
-            graph.rows.append(moment.row)
-            graph.depths.append(moment.depth - 1)
-    for before, after in pairwise(path):
-        pair = numbers[before.row], numbers[after.row]
-        graph.edges.setdefault(pair, []).append(after.step.action)
-    if walk.loop_from is not None:
-        graph.loop = {numbers[moment.row] for moment in path[walk.loop_from - 1 :]}
-    title = f"{spec_title(walk.model.spec.name)}: one run"
-    return draw_graph(graph, label or changed, invariants=[], title=title)
-
-
 def _extent(start: bytes | None, depth: int | None) -> str:
     steps = f"{depth} step{'' if depth == 1 else 's'}"
     if start is None:
@@ -302,11 +270,11 @@ def draw_graph(
 
     dot = Digraph(
         graph_attr={
-            "rankdir": "TB" if graph.downwards else "LR",
+            "rankdir": "LR",
             "splines": "line" if len(drawn) > MOST_LABELLED_EDGES else "spline",
             "outputorder": "edgesfirst",
             "bgcolor": "transparent",
-            "ranksep": "0.4" if graph.downwards else "1.2",
+            "ranksep": "1.2",
             "nodesep": "0.12",
             "pad": str(PAD / 72),
         },
@@ -458,9 +426,6 @@ def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str,
     if graph.here is not None and k != graph.here and k in graph.walked:
         text = f"visited: {_numbers('state', graph.walked[k])}\n{text}".strip()
         style |= {"fillcolor": palette.HERE, "color": palette.ACCENT, "penwidth": "1.6"}
-    if k in graph.loop:
-        text = f"↻ {text}"
-        style |= {"fillcolor": palette.HERE, "color": palette.WARNING, "penwidth": "1.8"}
     if k in graph.starts:
         start = "start" if graph.here is None else "▶ you are here"
         text = f"{start}\n{text}".strip()
@@ -535,7 +500,7 @@ def _framed(
         y += 18
         svg.text(MARGIN, y, line, fill=palette.MUTED)
     left, y = (width - own_width) / 2, _draw_legend(svg, styles, y + 18, width) + 18
-    columns = {} if graph.downwards else _columns(graph, drawn)
+    columns = _columns(graph, drawn)
     for steps, x in columns.items():
         start = "start" if graph.here is None else "here"
         name = start if steps == 0 else f"{abs(steps)} step{'' if abs(steps) == 1 else 's'}"
@@ -618,8 +583,6 @@ def _count(graph: StateGraph, broken: dict[int, list[str]], loops: int) -> str:
     text += " two of them; faint lines lead back or sideways."
     if loops:
         text += f" {loops} states have steps that change nothing, which are not drawn."
-    if graph.loop:
-        text += f" The run goes round for ever through what is marked ↻ ({len(graph.loop)})."
     if graph.is_part:
         text += " There are more states one step away than are drawn."
     if graph.full:

@@ -26,7 +26,8 @@ class Arrangement:
     dense, and no type is smaller than the words of a lane. `bars`: the bars of values above the
     lanes are drawn. `box`: the width of a record's box, in pixels; 0 leaves it to the picture.
     `cards` and `taller`: pixels by which clients' cards are wider, and lanes higher, than their
-    content needs.
+    content needs. `still`: the arrangement is that for a screen, and no part moves, as in a saved
+    notebook. `alarms`: the picture says which promises are broken, though nothing around it does.
     """
 
     live: bool = False
@@ -44,11 +45,18 @@ class Arrangement:
     box: float = 0
     cards: float = 0
     taller: float = 0
+    still: bool = False
+    alarms: bool = False
 
     @property
     def has_names(self) -> bool:
-        """Have the parts names by which they can be found in the next picture?"""
+        """Is this one of a walk's pictures, which are seen one after the other?"""
         return self.live or self.named
+
+    @property
+    def moves(self) -> bool:
+        """Have the parts names by which they can be found in the next picture?"""
+        return self.has_names and not self.still
 
 
 _IN_FILES = Arrangement()

@@ -52,7 +52,7 @@ class Entry:
     term, ballot) that chooses the fill. committed: None for a box of which that can't be said.
     mark: "" or "new"; "committed" if it was just committed; "changed" if another record was here;
     "truncated" or "lost" for one that is not here any more. `gone` names the other record, which
-    was here or was lost.
+    was here or was lost; `word` is what is said of a lost one: another if it is kept elsewhere.
     """
 
     offset: int
@@ -63,6 +63,7 @@ class Entry:
     committed: bool | None = False
     mark: str = ""
     gone: str = ""
+    word: str = "lost"
 
     @property
     def is_here(self) -> bool:

@@ -35,7 +35,7 @@ def entry_text(entry: Entry, cluster: Cluster) -> str:
     where = place(entry.offset, cluster)
     what = " ".join(part for part in (entry.label, entry.detail) if part)
     if entry.mark == "lost":
-        return f"{where}: lost {entry.gone or what}"
+        return f"{where}: {entry.word} {entry.gone or what}"
     if entry.mark == "truncated":
         return f"{where}: {cluster.removed}, was {entry.gone or what}"
     words = [what]
@@ -48,7 +48,7 @@ def entry_text(entry: Entry, cluster: Cluster) -> str:
     if entry.mark == "changed":
         words.append(f"was {entry.gone}")
     elif entry.gone:
-        words.append(f"lost here: {entry.gone}")
+        words.append(f"{entry.word} here: {entry.gone}")
     return f"{where}: {', '.join(words)}"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.svg import Svg, text_width, wrap
+from protocol_lab.drawing.svg import Svg, legend_of, text_width, wrap
 from protocol_lab.errors import LabError
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
@@ -30,7 +30,7 @@ def film_strip(
             f" {len(captions)} captions."
         )
     svg = Svg()
-    cell = (width - 2 * _MARGIN - (columns - 1) * _GAP) / columns
+    cell = cell_width(width, columns)
     y, below = _MARGIN, _MARGIN
     frames = [
         (ElementTree.fromstring(picture), caption) for picture, caption in zip(pictures, captions)
@@ -45,8 +45,17 @@ def film_strip(
         put_caption(svg, x, y, str(k + 1), caption_lines(caption, cell))
         height = _place(svg, picture, x, y + caption_height + 8, cell)
         below = max(below, y + caption_height + 8 + height + _GAP)
+    legend = next(filter(None, map(legend_of, pictures)), "")
+    for line in wrap(legend, width - 2 * _MARGIN, 12):
+        svg.text(_MARGIN, below, line, size=12, fill=palette.MUTED)
+        below += _LINE
     described = " ".join(f"{k}. {caption}" for k, caption in enumerate(captions, 1))
     return svg.document(width, below - _GAP + _MARGIN, title, described)
+
+
+def cell_width(width: float, columns: int) -> float:
+    """The width of a picture in a strip of this width."""
+    return (width - 2 * _MARGIN - (columns - 1) * _GAP) / columns
 
 
 def caption_lines(caption: str, width: float) -> list[str]:
@@ -82,7 +91,12 @@ def place(svg: Svg, picture: ElementTree.Element, x: float, y: float, most: floa
     places = {"x": x, "y": y, "width": own_width * scale, "height": own_height * scale}
     for name, value in places.items():
         picture.set(name, f"{value:g}")
-    for name in ("style", "role", "font-family"):  # as the picture around it has them
+    for name in (
+        "style",
+        "role",
+        "font-family",
+        "data-legend",
+    ):  # as the picture around it has them
         picture.attrib.pop(name, None)
     ElementTree.register_namespace("", _NAMESPACE)
     text = ElementTree.tostring(picture, encoding="unicode")

@@ -1,19 +1,31 @@
 """Pictures of states: drawn by the spec, or as a table of its variables; and as HTML images."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from html import escape
+from math import inf
 from string import punctuation
 from urllib.parse import quote
 
 from protocol_lab.drawing import film_strip
+from protocol_lab.drawing.arrangement import LEAST_ON_SCREEN, Arrangement, arranged, best
+from protocol_lab.drawing.film import cell_width
 from protocol_lab.drawing.table_picture import draw_state_table
 from protocol_lab.errors import LabError
+from protocol_lab.explain.choices import choice_sentence
 from protocol_lab.explain.wording import first_line, spec_title
+from protocol_lab.language.kept_results import keeping_results
+from protocol_lab.semantics.step_text import find_step
 from protocol_lab.spec.spec import Model
 from protocol_lab.traces.walk import Moment, Walk
 
-COLUMN_WIDTH = 700
-"""The width of a picture in a strip of several columns; a narrower page shrinks the strip."""
+READING_WIDTH = 890
+"""Pixels of an output in JupyterLab on a screen of 1280, with its file browser open."""
+
+_SMALLEST = 11
+"""Pixels: smaller type can't be read; a strip rather has fewer columns."""
 
 _AS_IT_IS = " " + punctuation.translate(dict.fromkeys(map(ord, "%#&'")))
 """The characters that need no escape in an address between single quotes."""
@@ -38,15 +50,74 @@ def picture(
 
 def picture_strip(walk: Walk, columns: int = 1, moments: Sequence[Moment] | None = None) -> str:
     """Every state of the current branch, or only the given moments, with captions, as one SVG
-    text."""
+    text.
+
+    columns: at most so many; fewer if the type would be too small.
+    """
     moments = walk.path if moments is None else moments
-    return film_strip(
-        [moment_picture(walk.model, moment) for moment in moments],
+    return strip_of(
+        _drawing(walk.model, moments),
         [caption(walk.model, moment) for moment in moments],
-        columns=columns,
-        width=max(900, COLUMN_WIDTH * columns),
-        title=spec_title(walk.model.spec.name),
+        columns,
+        spec_title(walk.model.spec.name),
     )
+
+
+Draw = Callable[[], str]
+
+
+def strip_of(draws: Sequence[Draw], captions: Sequence[str], columns: int, title: str) -> str:
+    """What these functions draw, with captions, as one SVG text; columns as for `picture_strip`."""
+    while True:
+        cell = cell_width(READING_WIDTH, columns)
+        pictures = fitted(draws, cell)
+        if columns == 1 or _widest(pictures) * _SMALLEST <= cell * LEAST_ON_SCREEN:
+            break
+        columns -= 1
+    return film_strip(pictures, captions, columns=columns, width=READING_WIDTH, title=title)
+
+
+def stills(
+    model: Model, moments: Sequence[Moment], width: float = READING_WIDTH, alarms: bool = True
+) -> list[str]:
+    """Pictures of these moments, as `fitted` draws them."""
+    return fitted(_drawing(model, moments), width, alarms)
+
+
+def _drawing(model: Model, moments: Sequence[Moment]) -> list[Draw]:
+    return [partial(moment_picture, model, moment) for moment in moments]
+
+
+def fitted(draws: Sequence[Draw], width: float, alarms: bool = True) -> list[str]:
+    """Pictures in one arrangement, at most as wide as this if the type can be read then. alarms:
+    they say which promises are broken."""
+    if not draws:
+        return []
+    with keeping_results():  # the same states are drawn in every arrangement
+        with arranged(Arrangement(live=True)):
+            sizes = [size_of(draw()) for draw in draws]
+        largest = [max(zip(sizes, draws), key=lambda each: each[0][side])[1] for side in (0, 1)]
+
+        def measure() -> tuple[float, float]:
+            pictures = [draw() for draw in largest]
+            return _widest(pictures), max(size_of(each)[1] for each in pictures)
+
+        arrangement, _ = best(measure, (width, inf))
+        with arranged(replace(arrangement, still=True, alarms=alarms)):
+            return [draw() for draw in draws]
+
+
+_SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
+
+
+def size_of(svg: str) -> tuple[int, int]:
+    """The width and height of a picture."""
+    width, height = _SIZE.search(svg).groups()
+    return int(width), int(height)
+
+
+def _widest(pictures: Sequence[str]) -> int:
+    return max((size_of(each)[0] for each in pictures), default=0)
 
 
 def moment_picture(model: Model, moment: Moment) -> str:
@@ -55,11 +126,29 @@ def moment_picture(model: Model, moment: Moment) -> str:
 
 
 def caption(model: Model, moment: Moment) -> str:
-    """What has just happened: the scenario's caption, else the action's own description.
+    """What has just happened: the scenario's caption, else the sentence of the choice that was
+    made, else the action's own description.
 
-    At the end of a lasso also how the run goes on.
+    What is refused there is said in words. At the end of a lasso also how the run goes on.
     """
-    return f"{_happened(model, moment)} {moment.going_on and f'↻ {moment.going_on}'}".rstrip()
+    parts = re.split(r" (?=✗ )", happened(model, moment))
+    told = " ".join(_in_words(model, moment, part) for part in parts)
+    return f"{told} {moment.going_on and f'↻ {moment.going_on}'}".rstrip()
+
+
+def _in_words(model: Model, moment: Moment, part: str) -> str:
+    """What a caption says of a refused step, with the scenario's own reason if there is one."""
+    step, refuses, told = part.removeprefix("✗ ").partition(" is refused: ")
+    try:
+        refused = find_step(model, moment.row, step) if refuses else None
+    except LabError:
+        refused = None  # a long step is shortened there
+    if refused is None:
+        return part
+    sentence = choice_sentence(model, moment.row, refused.action, refused.args)
+    own = told.removeprefix(refused.reason).strip()
+    why = own[1:-1] if own else refused.reason
+    return f"✗ Refused: {sentence}. {why[:1].upper()}{why[1:]}"
 
 
 def image_html(svg: str, alternative: str) -> str:
@@ -80,9 +169,14 @@ def _image(svg: str, alternative: str, style: str) -> str:
     return f"""<img src='{source}' alt="{escape(alternative)}" style="{style}" />"""
 
 
-def _happened(model: Model, moment: Moment) -> str:
+def happened(model: Model, moment: Moment) -> str:
+    """The scenario's caption, or what the step did, without what is refused and how a run goes on
+    in other words than the scenario's."""
     if moment.caption:
         return moment.caption
     if moment.step is None:
         return first_line(model.spec.inits[0].doc) or "The initial state."
+    if moment.step.action in model.spec.choices:
+        taken = find_step(model, moment.previous.row, moment.step.text)
+        return f"{choice_sentence(model, moment.previous.row, taken.action, taken.args)}."
     return first_line(model.action(moment.step.action).doc) or moment.step.text

@@ -1,7 +1,9 @@
 """A small SVG writer: shapes and text at given places, and the width of texts."""
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
+from html import unescape
 from xml.sax import saxutils
 
 from protocol_lab.drawing import palette
@@ -162,6 +164,12 @@ class Svg:
 
     def _add(self, element: str, **attributes) -> None:
         self._parts.append(f"<{element}{_attributes(**attributes)}/>")
+
+
+def legend_of(picture: str) -> str:
+    """The legend that a picture stores for a page; "" if it has none."""
+    found = re.search(r"""^<svg [^>]*data-legend=("|')(.*?)\1""", picture)
+    return unescape(found[2]) if found else ""
 
 
 def _attributes(**attributes) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from protocol_lab.catalog import package_title
 from protocol_lab.language.node_sets import as_set
 from protocol_lab.semantics.step_text import argument_text
-from protocol_lab.spec.constants import Limits, limits_of, told
+from protocol_lab.spec.constants import Limits, changed, limits_of, told
 from protocol_lab.spec.layout import Node
 from protocol_lab.spec.parameters import Domain, Range, Subset
 from protocol_lab.spec.spec import Action, Model
@@ -29,15 +29,16 @@ def spec_title(name: str) -> str:
     return f"{package_title(package)} · {plain}" if package else plain.capitalize()
 
 
-def constant_texts(model: Model) -> list[tuple[str, str]]:
+def constant_texts(model: Model, only_changed: bool = False) -> list[tuple[str, str]]:
     """The constants as short texts, such as "3 replicas", each with its meaning.
 
-    If there are very many, only those that differ from their defaults.
+    If there are very many, or if asked so, only those that differ from their defaults.
     """
     limits = limits_of(type(model.constants))
+    shown = changed(model.constants) if only_changed else told(model.constants)
     return [
         (_constant(name, value, limits[name]), limits[name].meaning)
-        for name, value in told(model.constants).items()
+        for name, value in shown.items()
     ]
 
 

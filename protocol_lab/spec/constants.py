@@ -182,11 +182,16 @@ MANY = 12
 def told(constants: Any) -> dict[str, int | str | bool | None]:
     """What `show` gives; if there are very many, only those that differ from their defaults."""
     shown = show(constants)
-    if len(shown) <= MANY:
-        return shown
+    return shown if len(shown) <= MANY else changed(constants)
+
+
+def changed(constants: Any) -> dict[str, int | str | bool | None]:
+    """Of what `show` gives, the constants that differ from their defaults."""
     defaults = type(constants)._field_defaults
     return {
-        name: value for name, value in shown.items() if getattr(constants, name) != defaults[name]
+        name: value
+        for name, value in show(constants).items()
+        if getattr(constants, name) != defaults[name]
     }
 
 

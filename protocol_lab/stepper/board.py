@@ -4,12 +4,10 @@ The board is computed from the walk alone, in Python; the front end only draws i
 the tabs is in `panels`.
 """
 
-import re
 from collections.abc import Collection
 from typing import Any
 
 from protocol_lab.drawing.pictures import caption
-from protocol_lab.errors import LabError
 from protocol_lab.explain.choices import choice_sentence, left_out
 from protocol_lab.explain.explanation import (
     Explanation,
@@ -47,7 +45,7 @@ def board(
     list, "cannot", is in `unfolded` (None: everything is); of the reasons that refuse many choices
     only those whose key is. The others have no `cases`.
     """
-    can, cannot = actions(walk, walk.attempts(), unfolded)
+    can, cannot, off = actions(walk, walk.attempts(), unfolded)
     return {
         "title": spec_title(walk.model.spec.name),
         "meaning": first_line(walk.model.spec.meaning),
@@ -56,9 +54,10 @@ def board(
         ],
         "invariants": [invariant(walk, each, watched) for each in walk.standings()],
         "caption": _caption(walk),
-        "told": narrated(walk.model, walk.moment),
+        "told": _told(walk),
         "can": can,
         "cannot": cannot,
+        "off": off,
         "explained": unfolded is None or CANNOT in unfolded,
         "timeline": _timeline(walk, watched, seen),
     }
@@ -95,26 +94,22 @@ def invariant(
     }
 
 
+def _told(walk: Walk) -> str:
+    """What the step did, in sentences: a scenario's caption may add to it."""
+    model, moment = walk.model, walk.moment
+    if moment.caption or moment.step is None:
+        return narrated(model, moment)
+    taken = find_step(model, moment.previous.row, moment.step.text)
+    return narrated(
+        model, moment, choice_sentence(model, moment.previous.row, taken.action, taken.args)
+    )
+
+
 def _caption(walk: Walk) -> dict[str, str]:
-    """The caption, in which a refused step is said in words, with the scenario's own reason if
-    there is one."""
     slide, text = split_caption(caption(walk.model, walk.moment))
-
-    def in_words(part: str) -> str:
-        step, refuses, told = part.removeprefix("✗ ").partition(" is refused: ")
-        try:
-            refused = find_step(walk.model, walk.row, step) if refuses else None
-        except LabError:
-            refused = None  # a long step is shortened there
-        if refused is None:
-            return part
-        sentence = choice_sentence(walk.model, walk.row, refused.action, refused.args)
-        own = told.removeprefix(refused.reason).strip()
-        return f"✗ “{sentence}”: {own[1:-1] if own else refused.reason}"
-
     return {
         "slide": slide,
-        "text": " ".join(map(in_words, re.split(r" (?=[✗↻] )", text))),
+        "text": text,
         "is_written": bool(walk.moment.caption or walk.moment.going_on),
         "step": walk.moment.step.text if walk.moment.step else "",
     }
@@ -125,9 +120,9 @@ def _caption(walk: Walk) -> dict[str, str]:
 
 def actions(
     walk: Walk, attempts: list[Attempt], unfolded: Collection[str] | None = None
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The actions that can happen, with their choices, and those that can't, with the reasons; an
-    action may be among both.
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """The actions that can happen, with their choices; those that can't, with the reasons (an
+    action may be among both); and those that a constant switches off, with the constant.
 
     attempts: those of the walk's current state; unfolded: as in `board`.
     """
@@ -135,18 +130,49 @@ def actions(
     tried = {action.name: [] for action in walk.model.spec.actions}
     for each in attempts:
         tried[each.action.name].append(each)
-    can, cannot = [], []
+    can, cannot, off = [], [], []
     for action in walk.model.spec.actions:
         taken = [each for each in tried[action.name] if each.taken]
         refused = [each for each in tried[action.name] if not each.taken]
         about = {"action": action.name, "meaning": first_line(action.doc)}
         if taken:
             can.append({**about, "choices": _choices(walk, taken, ahead)})
-        if refused:
+        if switch := not taken and _switched_off(walk, refused):
+            off.append({**about, "switch": switch})
+        elif refused:
             cannot.append({**about, "reasons": _reasons(walk, refused, unfolded)})
         if not tried[action.name]:
             cannot.append({**about, "reasons": [_no_choice(walk, action)]})
-    return can, cannot
+    return can, cannot, off
+
+
+_NOTHING = ("0", "no")
+_SWITCHES: dict[tuple, tuple[str, ...] | None] = {}
+"""By action, reason and constants, what `_switches` has found: explaining a refusal takes long."""
+
+
+def _switched_off(walk: Walk, refused: list[Attempt]) -> str:
+    """The constant that keeps an action from ever happening, such as "max_restarts = 0", if all
+    choices are refused for such a reason."""
+    switches: list[str] = []
+    for reason, each in {each.reason: each for each in refused}.items():
+        key = each.action.function, reason, walk.model.constants
+        if key not in _SWITCHES:
+            _SWITCHES[key] = _switches(walk, each)
+        if _SWITCHES[key] is None:
+            return ""
+        switches += _SWITCHES[key]
+    return ", ".join(dict.fromkeys(switches))
+
+
+def _switches(walk: Walk, refused: Attempt) -> tuple[str, ...] | None:
+    """The constants that refuse an attempt in every state: nothing else decides, or they are limits
+    of 0 of which nothing was used. None if they do not."""
+    clauses = why_refused(walk.model, walk.row, refused).clauses
+    constants = [each for each in clauses if each.text in walk.model.constants._fields]
+    is_limit = all(each.value in _NOTHING for each in clauses)
+    is_off = constants and (is_limit or len(constants) == len(clauses))
+    return tuple(map(str, constants)) if is_off and not refused.over_capacity else None
 
 
 def _choices(walk: Walk, taken: list[Attempt], ahead: Moment | None) -> list[dict[str, Any]]:

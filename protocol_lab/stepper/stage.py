@@ -1,6 +1,5 @@
 """The cluster's picture, as large as its space allows, arranged for a whole walk."""
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial, reduce
@@ -17,11 +16,10 @@ from protocol_lab.drawing.arrangement import (
     best_for_audience,
     keeping,
 )
-from protocol_lab.drawing.pictures import moment_picture
+from protocol_lab.drawing.pictures import moment_picture, size_of
 from protocol_lab.language.kept_results import keeping_results
 from protocol_lab.traces.walk import Moment, Walk
 
-_SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 _MEASURED = 60
 """How many moments are drawn to find a walk's largest pictures, by which the arrangement is chosen;
 a larger one makes the stage grow."""
@@ -42,7 +40,7 @@ _SMALLEST = 11 / LEAST_ON_SCREEN
 
 _BOXES = (160, 144, 128, 112, 100, 90, 80, 70)
 _CARDS = (280, 220, 160, 120, 90, 60, 30)
-_TALLER = (120, 96, 72, 56, 44, 32, 24, 16, 8)
+_TALLER = (200, 160, 120, 96, 72, 56, 44, 32, 24, 16, 8)
 """What is tried, in pixels: the widths of records, and what is added to the widths of clients'
 cards and to the heights of lanes."""
 
@@ -70,11 +68,11 @@ class Stage:
             if self._arrangement is None:
                 self._arrange(walk)
             svg = self._picture(walk)
-            outgrown = self._fits(self._size) and not self._fits(_size(svg))
+            outgrown = self._fits(self._size) and not self._fits(size_of(svg))
             if self._can_rearrange and outgrown:
                 self._arrange(walk)
                 svg = self._picture(walk)
-        self._size = _around(self._size, _size(svg))
+        self._size = _around(self._size, size_of(svg))
         return {"svg": svg, "width": self._size[0], "height": self._size[1]}
 
     def for_two(self, pictures: Callable[[], Iterable[str]]) -> Arrangement:
@@ -85,7 +83,7 @@ class Stage:
         """
 
         def measure() -> Size:
-            return reduce(_around, map(_size, pictures()))
+            return reduce(_around, map(size_of, pictures()))
 
         whole = self._room[0] - _MARGINS
         for width in ((whole - _GAP) / 2, whole):
@@ -151,7 +149,7 @@ class Stage:
         """The sizes in an arrangement that is only tried, which leaves no rooms behind; those of
         the moments that were added last come first: they are the largest."""
         with keeping(self._places and self._places.copy()):
-            return [_size(moment_picture(walk.model, each)) for each in reversed(few)]
+            return [size_of(moment_picture(walk.model, each)) for each in reversed(few)]
 
     def _best(self, sizes: Callable[[], list[Size]]) -> Arrangement:
         """The arrangement for type of full size, or for smaller type if nothing else fits."""
@@ -182,7 +180,7 @@ class Stage:
                 with arranged(each), keeping(places):
                     # The largest again, in the rooms that the others need.
                     drawn = (moment_picture(walk.model, at) for at in [*moments, *moments[:2]])
-                    if all(size[0] <= width and size[1] <= height for size in map(_size, drawn)):
+                    if all(size[0] <= width and size[1] <= height for size in map(size_of, drawn)):
                         self._places = places
                         return each
             return otherwise
@@ -221,7 +219,7 @@ def _sample(walk: Walk, about: int) -> list[Moment]:
 
 def _measured(walk: Walk, moments: list[Moment], at: Arrangement) -> dict[Moment, Size]:
     with arranged(at):
-        return {each: _size(moment_picture(walk.model, each)) for each in moments}
+        return {each: size_of(moment_picture(walk.model, each)) for each in moments}
 
 
 def _largest_of(moments: list[Moment], sizes: dict[Moment, Size]) -> list[Moment]:
@@ -231,8 +229,3 @@ def _largest_of(moments: list[Moment], sizes: dict[Moment, Size]) -> list[Moment
 
 def _around(one: Size, other: Size) -> Size:
     return max(one[0], other[0]), max(one[1], other[1])
-
-
-def _size(svg: str) -> Size:
-    width, height = _SIZE.search(svg).groups()
-    return int(width), int(height)

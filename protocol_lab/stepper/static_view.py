@@ -9,7 +9,10 @@ from html import escape
 from typing import Any
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.pictures import image_html
+from protocol_lab.drawing.pictures import READING_WIDTH, image_html, stills
+from protocol_lab.drawing.svg import legend_of
+from protocol_lab.errors import LabError
+from protocol_lab.explain.wording import constant_texts, words
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.traces.walk import Walk
@@ -18,18 +21,18 @@ MOST_CHOICES, MOST_STEPS = 4, 20
 """At most this many choices of a refused action, and of a possible one, are listed, then "and n
 more"."""
 
+_PADDING = 14
+"""Pixels beside the picture and the lists."""
+
 
 def static_html(walk: Walk, watched: Collection[str] | None = None) -> str:
-    """The board as HTML: title, constants, invariants, picture, caption, and what can and can't
-    happen."""
+    """The board as HTML: title, caption, picture, what is broken, and what can and can't happen."""
     shown = board(walk, watched)
-    left = _box("flex: 2 1 420px; min-width: 0", _picture(walk, shown) + _caption(shown))
-    right = _box("flex: 1 1 280px; padding: 4px 14px 10px", _can(shown))
     return _element(
         "div",
         f"border: 1px solid {palette.LINE}; border-radius: 8px; font: 13px/1.45 sans-serif;"
         f" color: {palette.INK}; background: {palette.PAPER}; margin: 6px 0; overflow: hidden",
-        _head(shown) + _box("display: flex; flex-wrap: wrap", left + right) + _cannot(shown),
+        _head(walk, shown) + _caption(shown) + _picture(walk, shown) + _can(shown) + _cannot(shown),
         cls="lab-static",
     )
 
@@ -46,31 +49,36 @@ def static_text(walk: Walk, watched: Collection[str] | None = None) -> str:
     for each in shown["cannot"]:
         for why in each["reasons"]:
             lines.append(f"  {each['action']}{_which(why)}: {_why(why)}")
+    lines += [f"  {each['action']}: switched off, {each['switch']}" for each in shown["off"]]
     return "\n".join(lines)
 
 
-def _head(shown: dict[str, Any]) -> str:
+def _head(walk: Walk, shown: dict[str, Any]) -> str:
     chip = (
         f"display: inline-block; border: 1px solid {palette.LINE}; border-radius: 10px;"
         f" padding: 1px 8px; margin: 0 4px 2px 0; color: {palette.MUTED};"
         f" background: {palette.PAPER}"
     )
-    chips = "".join(_element("span", chip, escape(each["text"])) for each in shown["constants"])
-    verdicts = "".join(
-        _element(
-            "span",
-            f"color: {palette.GOOD if each['holds'] else palette.BAD}; font-weight: 600;"
-            " display: inline-block; margin-right: 14px",
-            escape(_verdict(each)),
-        )
-        for each in shown["invariants"]
-        if each["watched"]
-    )
+    constants = constant_texts(walk.model, only_changed=True)
+    chips = "".join(_element("span", chip, escape(text)) for text, _ in constants)
     title = _element("b", "font-size: 15px; margin-right: 12px", escape(shown["title"]))
     return _box(
         f"background: {palette.PANEL}; border-bottom: 1px solid {palette.LINE}; padding: 8px 14px",
-        title + chips + _box("", verdicts),
+        title + chips + _promises(shown["invariants"]),
     )
+
+
+def _promises(invariants: list[dict[str, Any]]) -> str:
+    """What is broken, in one line; it unfolds to all invariants, with the values."""
+    watched = [each for each in invariants if each["watched"]]
+    if not watched:
+        return ""
+    broken = [each["reason"] for each in watched if not each["holds"]]
+    told = f"✗ Broken promise: {broken[0]}" if broken else "✓ Every promise kept"
+    more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
+    color = palette.BAD if broken else palette.GOOD
+    summary = _element("span", f"color: {color}; font-weight: 600", escape(told + more))
+    return _folded("", summary, "".join(_row(escape(_verdict(each))) for each in watched))
 
 
 def _verdict(invariant: dict[str, Any]) -> str:
@@ -81,8 +89,14 @@ def _verdict(invariant: dict[str, Any]) -> str:
 
 
 def _picture(walk: Walk, shown: dict[str, Any]) -> str:
-    picture = panels.cluster(walk, panels.Options())["svg"]
-    return image_html(picture, f"{shown['title']}: {shown['caption']['text']}")
+    try:
+        [picture] = stills(walk.model, [walk.moment], READING_WIDTH - 2 * _PADDING, alarms=False)
+    except LabError:
+        picture = panels.cluster(walk, panels.Options())["svg"]
+    image = image_html(picture, f"{shown['title']}: {shown['caption']['text']}")
+    legend = legend_of(picture)
+    words = _box(f"color: {palette.MUTED}; font-size: 12px", escape(legend)) if legend else ""
+    return _box(f"padding: 4px {_PADDING}px", image + words)
 
 
 def _caption(shown: dict[str, Any]) -> str:
@@ -95,32 +109,41 @@ def _caption(shown: dict[str, Any]) -> str:
 
 
 def _can(shown: dict[str, Any]) -> str:
+    choices = [choice for each in shown["can"] for choice in each["choices"]]
+    if not choices:
+        return _box(f"padding: 6px {_PADDING}px", "Nothing can happen now: no step is possible.")
     rows = "".join(
-        _row(
-            f"<b>{escape(each['action'])}</b> "
-            + escape("; ".join(_listed(each["choices"], "label", MOST_STEPS)))
-        )
+        _row(escape("; ".join(_listed(each["choices"], "sentence", MOST_STEPS))))
         for each in shown["can"]
     )
-    return _heading("What can happen now") + (rows or _row("Nothing: no step is possible."))
+    return _list("What can happen now", len(choices), rows)
 
 
 def _cannot(shown: dict[str, Any]) -> str:
     rows = [
         _row(
-            f"{escape(each['action'])}{escape(_which(why))}: "
+            f"{escape(words(each['action']).capitalize())}{escape(_which(why))}: "
             + _element("span", f"color: {palette.MUTED}", escape(_why(why)))
         )
         for each in shown["cannot"]
         for why in each["reasons"]
     ]
-    if not rows:
-        return ""
-    summary = _element(
-        "summary", f"color: {palette.MUTED}; font-weight: 600", f"What can’t, and why ({len(rows)})"
-    )
-    style = f"border-top: 1px solid {palette.LINE}; padding: 6px 14px"
-    return _element("details", style, summary + "".join(rows))
+    rows += [
+        _row(f"{escape(words(each['action']).capitalize())}: switched off, {each['switch']}")
+        for each in shown["off"]
+    ]
+    return _list("What can’t, and why", len(rows), "".join(rows)) if rows else ""
+
+
+def _list(name: str, count: int, rows: str) -> str:
+    """A list under the picture, folded."""
+    style = f"border-top: 1px solid {palette.LINE}; padding: 6px {_PADDING}px"
+    look = f"color: {palette.MUTED}; font-weight: 600"
+    return _folded(style, _element("span", look, f"{name} ({count})"), rows)
+
+
+def _folded(style: str, summary: str, content: str) -> str:
+    return _element("details", style, f"<summary>{summary}</summary>{content}")
 
 
 def _why(why: dict[str, Any]) -> str:
@@ -141,10 +164,6 @@ def _listed(choices: list[dict[str, Any]], name: str, most: int) -> list[str]:
     """What each choice has under this name; of too many the first, and how many more there are."""
     more = len(choices) - most
     return [each[name] for each in choices[:most]] + ([f"and {more} more"] if more > 0 else [])
-
-
-def _heading(text: str) -> str:
-    return _box(f"color: {palette.MUTED}; font-weight: 600; margin: 10px 0 2px", text)
 
 
 def _row(content: str) -> str:

@@ -80,7 +80,7 @@ class Prediction:
             return Feedback(None, f"{shown(actual)}.{after}")
         if self._is_right(actual):
             return Feedback(True, f"{shown(actual)}.{after}", words=_SETTLED)
-        beside = [self._why_not(), how_far(self.guess, actual)]
+        beside = [self._why_not() or how_far(self.guess, actual)]
         text = f"you predicted {shown(self.guess)}, the run says {shown(actual)}."
         text = " ".join([text, *filter(None, beside)])
         return Feedback(False, f"{text}{after}", words=_SETTLED)
@@ -152,9 +152,9 @@ class Prediction:
         if self.guess is not None:
             mine = f"you predict {shown(self.guess)}"
         elif self.choices:
-            mine = f"{self._offered()}: put one of them in place of `None`, in quotes"
+            mine = f"{self._offered()}: run this cell, then press an answer"
         else:
-            mine = "put your prediction in place of `None`"
+            mine = "run this cell, then type your answer"
         return f"> **Predict:** {self.question}\n>\n> *{mine}*"
 
     def _offered(self) -> str:
@@ -196,4 +196,4 @@ def _page_of(answer: Any) -> str:
         return answer._repr_html_()
     if hasattr(answer, "_repr_markdown_"):  # as `notebook.source` gives it
         answer = answer._repr_markdown_().removeprefix("```python\n").removesuffix("\n```")
-    return f"<pre>{escape(str(answer))}</pre>"
+    return f'<pre style="word-break: normal; overflow-wrap: anywhere">{escape(str(answer))}</pre>'

@@ -30,10 +30,11 @@ _VERB = re.compile(r"[a-z]+s(?! \{)\b")
 """A note that begins so has its place as the subject; another one is set off by a colon."""
 
 
-def narrated(model: Model, moment: Moment) -> str:
+def narrated(model: Model, moment: Moment, instead: str = "") -> str:
     """What happened to whom in the step to this moment; empty if the spec has nothing to tell.
 
-    A scenario's own caption leaves room for less.
+    A scenario's own caption leaves room for less. instead: the sentence of the choice that was
+    made, which stands for the messages, and for notes that are no sentences.
     """
     if moment.step is None or moment.previous is None or moment.going_on:
         return ""
@@ -43,8 +44,16 @@ def narrated(model: Model, moment: Moment) -> str:
         return ""  # the diagram says what is wrong with the spec's events
     action = moment.step.action.replace("_", " ")
     told = [each for each in told if not action.endswith(_text(each))]
+    whole = [each for each in told if isinstance(each, Note) and _is_sentence(each)]
+    sentences = list(_sentences(told))
+    if instead and len(whole) < len(told):
+        sentences = list(dict.fromkeys([f"{instead}.", *_sentences(whole)]))
     _, written = split_caption(moment.caption)
-    return _shortened(list(_sentences(told)), LONGEST - len(written), must=not written)
+    return _shortened(sentences, LONGEST - len(written), must=not written)
+
+
+def _is_sentence(note: Note) -> bool:
+    return note.at == EVERYBODY or bool(_VERB.match(note.text))
 
 
 def _sentences(told: Iterable[Event]) -> Iterator[str]:

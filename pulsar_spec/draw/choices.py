@@ -2,9 +2,10 @@
 
 
 def _message(input_key: int, input_value: int) -> str:
-    """What is sent, as in the picture."""
+    """What is sent, with the names that the picture has."""
     key = f"key k{input_key}" if input_key else "no key"
-    return f"Send {key}, {f'value {input_value}' if input_value else 'null'}"
+    value = f"value {input_value}" if input_value else "no value (null)"
+    return f"The producer sends {key}, {value}"
 
 
 CHOICES = {

@@ -97,8 +97,8 @@ def _compactor(s, c) -> Bar:
         "Compactor",
         [
             Value("next", Text(NEXT_STEPS[s.compactor_state], "accent")),
-            Value("has read up to", Text(str(s.phase_one_result.read_position or "–"))),
-            Value("latest of each key", Text(", ".join(latest) or "–")),
+            Value("has read up to", Text(str(s.phase_one_result.read_position or "nothing yet"))),
+            Value("latest of each key", Text(", ".join(latest) or "none yet")),
         ],
     )
 
@@ -109,7 +109,7 @@ def _broker(s, c) -> Bar:
     values = [
         Value("context", Text(_ledger_name(s.compacted_topic_context))),
         Value("horizon", Text(str(s.compaction_horizon))),
-        Value("crashes", Text(f"{s.crash_times} of {c.max_crash_times}")),
+        *([Value("crashes", Text(str(s.crash_times)))] if c.max_crash_times else []),
         Value("cursor on disk", Text(on_disk if cursor.compacted_topic_context else "nothing")),
     ]
     if hasattr(cursor, "ledgers"):
@@ -185,7 +185,8 @@ def _served_again(s, ledger: int) -> list[Text]:
 def _standing(s, ledger: int, is_left_over: bool) -> list[list[Text]]:
     """What becomes of a ledger, in one line or two."""
     if not s.compacted_ledgers[ledger].exists:
-        was_there = ledger < _latest(s)
+        named = s.compacted_topic_context, s.cursor.compacted_topic_context, s.consumer.ledger
+        was_there = ledger < _latest(s) or ledger in named
         return [[Text("deleted" if was_there else "not there", "muted")]]
     lines = []
     if ledger == s.compacted_topic_context:
@@ -235,7 +236,7 @@ def _consumer(s, c) -> Card:
     received = list(me.received)
     lines = [
         Text(_place(s), "accent" if me.connected else "muted"),
-        Text(f"{s.consume_times} of {c.consume_times_limit} readings done", "muted"),
+        Text(f"{s.consume_times} reading{'' if s.consume_times == 1 else 's'} done", "muted"),
     ]
     if me.ledger != NONE and not s.compacted_ledgers[me.ledger].exists:
         lines.append(Text("✗ its ledger was deleted", "bad"))
@@ -253,8 +254,8 @@ def _place(s) -> str:
     if me.ledger != NONE:
         return f"reads ledger {me.ledger}, then from {me.topic_position}"
     if getattr(s, "consumer_stage", 0):
-        return f"next: {me.position}, asks the {STAGES[s.consumer_stage]}"
-    return f"next: {me.position}"
+        return f"next message: {me.position}, asks the {STAGES[s.consumer_stage]}"
+    return f"next message: {me.position}"
 
 
 def _received(s, received: list[int]) -> Text:

@@ -23,8 +23,8 @@ def describe(seen: dict[str, Any]) -> Cluster:
                 seen["last_known"],
             )
         ],
-        lanes=[_lane(broker, records, seen) for broker, records in copies.items()],
-        columns=max([3, *map(len, copies.values())]),
+        lanes=[_lane(broker, copies, seen) for broker in copies],
+        columns=max([3, len(seen["acknowledged"]), *map(len, copies.values())]),
         ticked="acknowledged",
         removed="gone",
     )
@@ -52,12 +52,13 @@ def controller(
 
 
 def is_turn(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Has another broker, or none, come to lead, or is a record gone from a log?"""
+    """Has another broker, or none, come to lead, is a record gone from a log, or was one
+    acknowledged?"""
     gone = any(
         records != after["copies"][broker][: len(records)]
         for broker, records in before["copies"].items()
     )
-    return gone or before["leader"] != after["leader"]
+    return gone or any(before[name] != after[name] for name in ("leader", "acknowledged"))
 
 
 def describe_quorum(seen: dict[str, Any]) -> Cluster:
@@ -115,7 +116,11 @@ def _controller_lane(
     )
 
 
-def _lane(broker: int, records: list[tuple[str, int | None]], seen: dict[str, Any]) -> Lane:
+Records = list[tuple[str, int | None]]
+
+
+def _lane(broker: int, copies: dict[int, Records], seen: dict[str, Any]) -> Lane:
+    records = copies[broker]
     role, tone, badge = _role(broker, seen)
     member = "in the ISR" if broker in seen["isr"] else "not in the ISR"
     if broker in seen["elr"]:
@@ -132,9 +137,30 @@ def _lane(broker: int, records: list[tuple[str, int | None]], seen: dict[str, An
                 committed=value in seen["acknowledged"],
             )
             for offset, (value, epoch) in enumerate(records)
-        ],
+        ]
+        + _lost(broker, copies, seen),
         badge=badge,
     )
+
+
+def _lost(broker: int, copies: dict[int, Records], seen: dict[str, Any]) -> list[Entry]:
+    """The acknowledged records that the leader lacks, after its own: lost if no broker in the ISR
+    or the ELR has them, else cut off."""
+    if broker != seen["leader"]:
+        return []
+    held = {each: {value for value, _ in records} for each, records in copies.items()}
+    lacking = [value for value in seen["acknowledged"] if value not in held[broker]]
+    electable = [each for each in copies if each in {*seen["isr"], *seen["elr"]}]
+    return [
+        Entry(
+            len(copies[broker]) + place,
+            value,
+            mark="lost",
+            gone=value,
+            word="cut off" if any(value in held[each] for each in electable) else "lost",
+        )
+        for place, value in enumerate(lacking)
+    ]
 
 
 def _role(broker: int, seen: dict[str, Any]) -> tuple[str, str, str]:

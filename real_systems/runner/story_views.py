@@ -1,11 +1,13 @@
 """A recording for people: as text, as a table of stories by release, and drawn in a notebook."""
 
+import re
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 
-from protocol_lab.drawing import draw_cluster, film_strip
+from protocol_lab.drawing import draw_cluster
 from protocol_lab.drawing.changes import with_changes
-from protocol_lab.drawing.pictures import image_html
+from protocol_lab.drawing.pictures import image_html, strip_of
 from protocol_lab.traces.scenarios import scenario
 from real_systems.runner.recordings import Act, Recording
 from real_systems.runner.stories import Case, Story
@@ -72,16 +74,16 @@ class StoryRun:
             cluster = self.story.describe(act.seen)
             if before is not None:
                 cluster = with_changes(cluster, self.story.describe(before.seen))
-            pictures.append(draw_cluster(cluster))
+            pictures.append(partial(draw_cluster, cluster))
             captions.append(f"{act.text}: {act.answer}" if act.answer else act.text)
         title = f"{self.recording.story} on {self.recording.release}"
-        return film_strip(pictures, captions, columns=_PICTURE_COLUMNS, width=1200, title=title)
+        return strip_of(pictures, captions, _PICTURE_COLUMNS, title)
 
     def _repr_html_(self) -> str:
         lines = escape("\n".join(map(str, self.recording.acts)))
         verdict = "<br>".join(map(escape, self.verdict))
         parts = [
-            f"<p><b>{escape(self.header)}</b></p>",
+            f"<p><b>{_with_code(escape(self.header))}</b></p>",
             f"<details><summary>every act, with the second in which it happened</summary>"
             f"<pre>{lines}</pre></details>",
             f"<p>{verdict}</p>",
@@ -90,6 +92,11 @@ class StoryRun:
             alternative = f"{self.recording.story}, moment by moment"
             parts.insert(2, image_html(self.strip(), alternative))
         return "".join(parts)
+
+
+def _with_code(text: str) -> str:
+    """What stands between backticks, as code."""
+    return re.sub("`(.*?)`", r"<code>\1</code>", text)
 
 
 def beside_step(act: Act) -> str:
@@ -145,4 +152,6 @@ def _compared(case: Case | None, recording: Recording) -> list[str]:
     if case is None:
         return ["The kit has no run of this release with these settings to compare it with."]
     differences = case.differences(recording.outcome)
-    return [f"✗ Not as known: {each}." for each in differences] or ["✓ As known."]
+    return [f"✗ Not as known: {each}." for each in differences] or [
+        "This is what is known of this release."
+    ]

@@ -19,7 +19,7 @@ def test_a_prediction_is_committed_and_then_revealed(lab):
     chosen, typed = (notebook.page.locator(".lab-prediction").nth(k) for k in (0, 1))
     expect(chosen.locator(".lp-choices button")).to_have_text(["yes", "no"])
     for k in (0, 1):  # what plain Python needs
-        expect(notebook.output(k).get_by_text("in place of")).to_be_hidden()
+        expect(notebook.output(k).get_by_text("run this cell")).to_be_hidden()
     expect(notebook.output(2).get_by_text("yes.")).to_be_hidden()
     expect(notebook.output(3).get_by_text("Seven times seven")).to_be_hidden()
     chosen.get_by_role("button", name="no").click()

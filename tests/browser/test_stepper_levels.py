@@ -68,7 +68,7 @@ def test_the_caption_tells_who_did_what_and_what_is_lost(browser):
         expect(caption).to_contain_text("Replica 1 cuts off 1 record.")
         page.get_by_role("button", name="truncate_to(replica=2, end_offset=0)").click()
         expect(caption).to_contain_text("Nobody holds record 2 any more.")
-        expect(caption).to_have_attribute("title", re.compile("One log loses its records"))
+        expect(caption).to_have_attribute("title", re.compile("Cut replica 2.s log to 0 records"))
 
 
 @pytest.mark.parametrize(
@@ -163,3 +163,47 @@ def test_a_scenarios_title_tells_how_it_ends_and_is_read_there(browser):
         expect(stepper.locator(".ls-violated")).to_have_count(0)
         page.locator(".ls-timeline").press("End")
         expect(stepper.locator(".ls-lists")).to_contain_text(title)
+
+
+@pytest.mark.parametrize("name", ["kip_101_weak_isr", "defect_1_diagram", "only_copy_is_deleted"])
+def test_a_broken_promise_is_whole_at_every_width(browser, name):
+    """However long its reason is, and with the tools open."""
+    stepper = replay(name)
+    stepper.walk.last()
+    stepper.refresh()
+    broken = [each["reason"] for each in stepper.view["invariants"] if not each["holds"]]
+    with shown(browser, stepper, tools=True) as page:
+        pill = page.locator(".ls-broken")
+        for width in (1264, 1130, 892, 700, 374):
+            page.evaluate("width => place.style.width = width", f"{width}px")
+            page.wait_for_timeout(200)
+            assert pill.inner_text().replace("\n", " ") == f"✗ Broken promise: {broken[0]}"
+            inside = pill.evaluate(
+                """each => {
+                  const parts = [each, each.closest("header")];
+                  const [pill, header] = parts.map((it) => it.getBoundingClientRect());
+                  return each.scrollWidth <= each.clientWidth + 1
+                    && pill.left >= header.left && pill.right <= header.right
+                    && pill.top >= header.top && pill.bottom <= header.bottom;
+                }"""
+            )
+            assert inside, width
+
+
+def test_on_a_second_branch_the_step_is_named_beside_its_dot(browser):
+    stepper = step("kafka.kip_320")
+    stepper.walk.take("controller_elect_leader(new_leader=1)")
+    stepper.walk.undo()
+    stepper.walk.fork("another")
+    stepper.walk.take("controller_elect_leader(new_leader=2)")
+    stepper.refresh()
+    with shown(browser, stepper) as page:
+        meet = page.evaluate(
+            """() => {
+              const [ring, text] = [".ls-here .ls-ring", ".ls-here text"].map((each) =>
+                document.querySelector(`.ls-timeline ${each}`).getBoundingClientRect());
+              const line = document.querySelector(".ls-timeline svg").getBoundingClientRect();
+              return text.left < ring.right || text.bottom > line.bottom + 1;
+            }"""
+        )
+        assert not meet

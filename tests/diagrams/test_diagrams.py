@@ -13,8 +13,9 @@ from protocol_lab import TAKEN, Int8, LabError, Node, Per, Seq, Spec, Struct, ap
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.diagrams.comparison import compare_branches, comparison
 from protocol_lab.diagrams.invariant_strip import invariants_strip, tracks
+from protocol_lab.diagrams.lasso import lasso_picture
 from protocol_lab.diagrams.sequence import sequence_diagram
-from protocol_lab.diagrams.state_graph import TooManyStates, around, lasso_graph, reachable
+from protocol_lab.diagrams.state_graph import TooManyStates, around, reachable
 from protocol_lab.diagrams.state_listing import state_listing
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.pictures import moment_picture
@@ -416,9 +417,9 @@ def test_a_lasso_shows_its_loop_within_the_width_of_a_page():
         each for each in scenarios_of("kraft") if "!loops_to" in each.read_text(encoding="utf-8")
     )
     walk = play(read_scenario(path))
-    drawn = lasso_graph(walk)
-    marked = [each for each in texts(drawn) if each.startswith("↻")]
-    assert len(marked) == len({each.row for each in walk.path[walk.loop_from - 1 :]})
+    drawn = lasso_picture(walk)
+    framed = [each for each in texts(drawn) if re.fullmatch(r"state \d+", each)]
+    assert len(framed) == len({each.row for each in walk.path[walk.loop_from - 1 :]})
     assert float(ElementTree.fromstring(drawn).get("width")) < 900
     assert min(float(each) for each in re.findall(r'font-size="([\d.]+)"', drawn)) >= 11
 

@@ -31,10 +31,12 @@ from protocol_lab.drawing import (
 from protocol_lab.drawing.changes import with_changes
 from protocol_lab.drawing.describe import entry_text
 from protocol_lab.drawing.film import caption_lines
+from protocol_lab.drawing.pictures import moment_picture, picture_strip
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.semantics import transitions as stepping
 from protocol_lab.semantics.step_text import find_initial, find_step
 from protocol_lab.spec.state_view import plain, view
+from protocol_lab.traces import scenarios
 from tests.graphviz_drawing import contents
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -290,7 +292,7 @@ def test_a_loss_is_shown_and_said():
     model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
     rows = play(model, KIP_101_LOSS)
     written = texts(model.spec.draw(model, rows[-1], rows[-2]))
-    assert "✗ lost" in written, "the committed record"
+    assert "✗ cut off" in written, "the committed record, which a replica that can lead still has"
     assert "truncated" in written, "the uncommitted one"
     assert {"id 0 e0", "id 1 e1"} <= set(written)
     assert any("weak_isr is broken" in each for each in written)
@@ -643,3 +645,60 @@ def test_a_record_that_is_gone_is_told_by_its_own_name(mark, told):
     here = Entry(1, "p2", "e2", mark=mark)
     assert entry_text(here, Cluster()) == f"offset 1: {told} p2 e2"
     assert entry_text(replace(here, gone="p1 e1"), Cluster()) == f"offset 1: {told} p1 e1"
+
+
+SEEN_AT = 890
+"""Pixels of an output in JupyterLab on a screen of 1280."""
+
+
+def sizes_seen(svg):
+    """The sizes of all letters of a strip, in pixels, where it is shown that wide."""
+    root = ElementTree.fromstring(svg)
+    outer = min(1, SEEN_AT / float(root.get("width")))
+    own = [(outer, each) for each in root.findall(f"{SVG}text")]
+    for picture in root.iter(f"{SVG}svg"):
+        if picture is not root:
+            scale = outer * float(picture.get("width")) / float(picture.get("viewBox").split()[2])
+            own += [(scale, each) for each in picture.iter(f"{SVG}text")]
+    return [scale * float(each.get("font-size")) for scale, each in own if each.text]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "talk_46_56_found_scenario",
+        "kip_966_last_replica_standing",
+        "defect_1_diagram",
+        "chaining_takeover",
+        "failed_value_is_committed",
+        "leaked_ledger_two_crashes",
+    ],
+)
+@pytest.mark.parametrize("columns", [1, 2])
+def test_no_letter_of_a_strip_is_too_small_to_read(name, columns):
+    walk = scenarios.play(scenarios.scenario(name))
+    strip = picture_strip(walk, columns, walk.path[-3:])
+    assert min(sizes_seen(strip)) >= 11
+
+
+def test_lost_is_said_only_where_nobody_who_can_lead_has_the_record():
+    """In the first two stories a member of the ISR has it; in the others none has."""
+    for name, word in {
+        "truncate_to_high_watermark_away_and_back": "✗ cut off",
+        "kip_101_admits_an_empty_log": "✗ cut off",
+        "kip_966_last_replica_standing": "✗ lost",
+    }.items():
+        walk = scenarios.play(scenarios.scenario(name))
+        walk.last()
+        written = set(texts(moment_picture(walk.model, walk.moment)))
+        assert written & {"✗ lost", "✗ cut off"} == {word}, name
+
+
+def test_kip_966_counts_from_0_everywhere_in_its_picture():
+    walk = scenarios.play(scenarios.scenario("kip_966_committed_by_the_leader_alone"))
+    for moment in walk.path:
+        s = view(walk.model.layout, moment.row)
+        written = texts(moment_picture(walk.model, moment))
+        for broker in range(1, walk.model.constants.broker_count + 1):
+            assert f"hw {s.hwm[broker] - 1}" in written
+        assert not any(f"ends at {len(s.log[1]) + 1}" in each for each in written)

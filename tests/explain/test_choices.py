@@ -11,7 +11,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.explain.choices import choice_sentence, left_out
 from protocol_lab.spec.spec import Model
 
-MOST_WORDS = 8
+MOST_WORDS = 10
 
 
 class Constants(NamedTuple):

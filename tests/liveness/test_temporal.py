@@ -40,7 +40,7 @@ from protocol_lab import (
     with_node,
 )
 from protocol_lab.catalog import load
-from protocol_lab.diagrams.state_graph import lasso_graph
+from protocol_lab.diagrams.lasso import lasso_picture
 from protocol_lab.distance.path_to_state import find_state
 from protocol_lab.explore import explore
 from protocol_lab.liveness import check
@@ -513,7 +513,7 @@ def test_a_loop_is_drawn():
     told = "This is state 1 again: the run goes round from there for ever."
     assert told in shown["caption"]["text"]
     assert told in static_text(walk)
-    assert "goes round for ever through what is marked ↻ (2)." in lasso_graph(walk)
+    assert "The loop, in 2 steps, for ever:" in lasso_picture(walk)
     stays = Walk.along(check_property(spec.bind(**SWITCH), "gets_to_p", fairness="none"))
     assert "The run stays here for ever." in static_text(stays)
 

@@ -4,6 +4,8 @@
 Each case names a notebook, words that stand in it, and a check of the state that they are about.
 """
 
+from urllib.parse import unquote
+
 import pytest
 
 from kraft_spec.challenges import THREE_SERVERS
@@ -141,3 +143,25 @@ def test_it_is_as_the_notebook_says(notebook, words, is_so):
     said = "\n".join(cell.source for cell in read(FOLDER / f"{notebook}.ipynb").cells)
     assert words in said
     assert is_so()
+
+
+START = FOLDER / "00_start_here.ipynb"
+
+
+def pictures_of(words: str) -> str:
+    """The kept pictures of the cell of the first notebook whose code has these words."""
+    for cell in read(START).cells:
+        if cell.cell_type == "code" and words in cell.source:
+            return unquote("".join(each.data["text/html"] for each in cell.outputs))
+    raise AssertionError(words)
+
+
+def test_the_first_loss_ends_red():
+    assert pictures_of("nobody holds record 2").count("✗ record 2 lost") >= 2
+    assert "written_records_are_kept is broken" in pictures_of("nobody holds record 2")
+
+
+def test_commit_is_drawn_as_committed_in_its_last_frame_alone():
+    *before, committed = pictures_of("commit: record 0").split("<details>")[0].split("<svg")[-4:]
+    assert "✓<" in committed
+    assert not any("✓<" in each for each in before)

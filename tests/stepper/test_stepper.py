@@ -128,9 +128,12 @@ def test_every_action_appears_with_every_choice_in_every_state_of_a_walk(model):
             for choice in case["choices"]
         ]
         assert offered == [walk.step_of(each).text for each in taken]
-        assert len(refused) == len(tried) - len(taken)
+        off = {each["action"] for each in shown["off"]}
+        assert len(refused) == len([each for each in tried if each.action.name not in off]) - len(
+            taken
+        )
         assert all(why["reason"] for each in shown["cannot"] for why in each["reasons"])
-        named = {each["action"] for each in shown["can"] + shown["cannot"]}
+        named = {each["action"] for each in shown["can"] + shown["cannot"] + shown["off"]}
         assert named == {action.name for action in model.spec.actions}
         if not taken:
             break
@@ -180,8 +183,28 @@ def test_a_step_that_does_not_fit_is_told_apart_from_one_that_is_refused():
     assert "limit" in why["reason"]
     assert "no room in the model" in static_html(walk)
     walk = Walk.begin(counter.bind(limit=0))
-    (why,) = board(walk)["cannot"][0]["reasons"]
-    assert not why["over_capacity"]
+    assert board(walk)["cannot"] == []
+    assert board(walk)["off"][0]["switch"] == "limit = 0"
+
+
+@pytest.mark.parametrize(
+    ("spec", "constants", "off"),
+    [
+        ("kraft.kip_853", {"max_restarts": 0}, "restart_with_state"),
+        ("pulsar.compaction", {"model_consumer": False}, "consumer_connects"),
+        ("kafka.unclean_leader_election", {}, "elect_eligible_leader_replica"),
+    ],
+)
+def test_what_a_constant_switches_off_is_not_among_what_can_not_happen_now(spec, constants, off):
+    shown = board(Walk.begin(load(spec).bind(**constants)))
+    assert off in {each["action"] for each in shown["off"]}
+    assert off not in {each["action"] for each in shown["cannot"]}
+
+
+def test_a_bound_that_is_used_up_is_no_switch():
+    walk = Walk.begin(load("kraft.kip_853").bind(max_restarts=1))
+    walk.take("restart_with_state(server=1)")
+    assert "restart_with_state" in {each["action"] for each in board(walk)["cannot"]}
 
 
 @pytest.mark.parametrize(
@@ -190,13 +213,13 @@ def test_a_step_that_does_not_fit_is_told_apart_from_one_that_is_refused():
         (
             "talk_46_56_found_scenario",
             15,
-            "✗ “Unclean election of replica 3 (latest offset)”: replica 3 has the committed record,"
-            " but of an older epoch",
+            "✗ Refused: Unclean election of replica 3 (latest offset). Replica 3 has the committed"
+            " record, but of an older epoch",
         ),
         (  # whose guard's reason has a parenthesis of its own
             "word_of_resignation_comes_late",
             8,
-            "✗ “Server 3 hears that 2 resigned”: there are only two epochs here",
+            "✗ Refused: Server 3 learns that server 2 has resigned. There are only two epochs here",
         ),
     ],
 )
@@ -207,7 +230,7 @@ def test_a_caption_says_a_refused_step_in_words(name, depth, told):
 
 
 def test_captions_come_from_the_scenario_or_from_the_action(talk, walk):
-    assert board(walk)["caption"]["text"].startswith("A replica picks a request")
+    assert board(walk)["caption"]["text"] == "Replica 1 leads in epoch 0."
     caption = ask(talk, "redo")["caption"]
     assert caption == {
         "slide": "46",
@@ -346,16 +369,18 @@ def test_the_static_drawing_needs_no_script_and_is_the_same_every_time(walk):
     assert tags.open == []
     assert not tags.seen & {"script", "style", "svg", "button"}
     assert html == static_html(walk) == show(walk).data
-    for each in board(walk)["can"] + board(walk)["cannot"]:
-        assert each["action"] in html
-    assert "A replica picks a request" in html
+    for each in board(walk)["can"]:
+        assert each["choices"][0]["sentence"] in html
+    for each in board(walk)["cannot"]:
+        assert words(each["action"]).capitalize() in html
+    assert "Replica 1 leads in epoch 0." in html
     assert "<img" in strip(walk).data
     assert "leader_write (replica 2; replica 3): the replica does not believe" in static_text(walk)
 
 
 def test_the_static_drawing_lists_the_first_of_many_choices():
     walk = Walk.begin(controller.bind())
-    assert "scope topic, value 19; and 180 more<" in static_html(walk)
+    assert "; and 180 more<" in static_html(walk)
     assert "  set_min_isr(scope=topic, value=19)\n  and 180 more\n" in static_text(walk)
 
 

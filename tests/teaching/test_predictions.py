@@ -89,13 +89,13 @@ def test_pictures_that_answer_are_folded_until_there_is_a_prediction():
     assert folded.startswith("<details><summary>What the run shows.")
     assert picture.data in folded
     assert predict("How many?", 49).reveals(picture) is picture
-    assert predict("How many?").reveals("1 < 2").data.endswith("<pre>1 &lt; 2</pre></details>")
-    assert predict("How many?", 49).reveals(49).data == "<pre>49</pre>"
+    assert predict("How many?").reveals("1 < 2").data.endswith(">1 &lt; 2</pre></details>")
+    assert predict("How many?", 49).reveals(49).data.endswith(">49</pre>")
 
 
 def test_source_code_that_answers_is_shown_as_code():
     revealed = predict("Who may?", "nobody").reveals(source(logs.actions[0].function)).data
-    assert revealed.startswith("<pre>")
+    assert revealed.startswith("<pre ")
     assert f"def {logs.actions[0].name}(" in revealed
     assert "```" not in revealed
 

@@ -264,13 +264,12 @@ def test_the_caption_of_a_state_tells_what_is_refused_there_and_why():
         )
     )
     start, elected = (caption(walk.model, each) for each in walk.path)
-    why = "the replica does not believe that it leads"
-    assert start.endswith(f" ✗ leader_write(replica=1) is refused: {why} (nobody leads)")
+    assert start.endswith(" ✗ Refused: Replica 1 writes a record. Nobody leads")
     assert start.startswith("All logs are empty")
     assert elected == (
-        f"slide 3: elected ✗ leader_write(replica=1) is refused: {why} (it has not heard)"
-        " ✗ controller_elect_leader(new_leader=1) is refused:"
-        " the controller has this leader already"
+        "slide 3: elected ✗ Refused: Replica 1 writes a record. It has not heard"
+        " ✗ Refused: The controller makes replica 1 leader."
+        " The controller has this leader already"
     )
 
 

@@ -260,7 +260,7 @@ def _open_flight(
     """Begin the part of a message, with where it comes from and where it goes, from its place."""
     name = " ".join(filter(None, ["flight", item.name, item.detail]))
     svg.open_group(" · ".join(filter(None, [item.name, item.detail, item.mark])))
-    if current().has_names:
+    if current().moves:
         ways = {"from": start, "to": (0, 0) if item.faded else end}  # a lost one never arrives
         said = {key: f"{x:.0f} {y:.0f}" for key, (x, y) in ways.items()}
         svg.open_part(name, kind="flight", **said)

@@ -14,13 +14,13 @@ from protocol_lab.drawing.svg import Svg, text_width, total_width
 def open_part(svg: Svg, name: str, **about: str) -> None:
     """Start a part that has a name, by which it is followed while it moves: on a page, and in
     films."""
-    if current().has_names:
+    if current().moves:
         svg.open_part(name, **about)
 
 
 def close_part(svg: Svg) -> None:
     """End the part."""
-    if current().has_names:
+    if current().moves:
         svg.close_group()
 
 

@@ -10,6 +10,7 @@ from protocol_lab.drawing.arrangement import (
     current,
     kept_height,
     kept_width,
+    legible,
     plain,
     sized,
     small,
@@ -62,6 +63,8 @@ def draw_cluster(cluster: Cluster) -> str:
             y = max(y, draw_messages_aside(svg, grid, cluster.messages, top))
         else:
             y = draw_all_messages(svg, grid, cluster.messages, y)
+        for alarm in cluster.alarms if current().alarms else ():
+            y = _draw_alarm(svg, grid, alarm, y + 4)
         return svg.document(
             grid.width,
             y + (0 if current().dense else 4),
@@ -156,7 +159,7 @@ def _draw_value(svg: Svg, x: float, y: float, label: float, value: Value) -> Non
 
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
-    lines = wrap(f"✗ {alarm}", grid.width - 2 * MARGIN - 24)
+    lines = wrap(f"✗ {alarm}", grid.width - 2 * MARGIN - 24, legible(12))
     height = 12 + 17 * len(lines)
     svg.rect(
         MARGIN,
@@ -169,5 +172,5 @@ def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
         stroke_width=1.4,
     )
     for k, line in enumerate(lines):
-        svg.text(MARGIN + 12, y + 19 + 17 * k, line, fill=palette.BAD)
+        svg.text(MARGIN + 12, y + 19 + 17 * k, line, size=legible(12), fill=palette.BAD)
     return y + height

@@ -48,7 +48,7 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     svg.text(middle, name_at, entry.label, size=size, bold=True, text_anchor="middle")
     svg.text(middle, centre + 13, detail, size=legible(11), text_anchor="middle")
     if is_wrong:
-        _draw_tag(svg, grid, x, y, f"lost {entry.gone}", "lost", palette.BAD)
+        _draw_tag(svg, grid, x, y, f"{entry.word} {entry.gone}", entry.word, palette.BAD)
     elif entry.mark and current().has_names:
         _draw_ring(svg, grid, x, y, is_late=entry.mark == "committed")
     elif entry.mark:
@@ -72,7 +72,7 @@ def _draw_ring(svg: Svg, grid: Grid, x: float, y: float, is_late: bool) -> None:
 def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: str) -> None:
     """A record that is not here any more: a hatched box with the word for that and the record's
     text."""
-    word = f"✗ {entry.mark}" if entry.mark == "lost" else removed
+    word = f"✗ {entry.word}" if entry.mark == "lost" else removed
     if entry.mark == "truncated" and grid.box < WIDE_BOX:
         word = "gone"
     tone = palette.BAD if entry.mark == "lost" else palette.MUTED

@@ -62,10 +62,10 @@ function drawBackButton({ timeline }, act) {
   return h("button", { class: "ls-back", "data-key": "undo", title: words, "aria-label": words, disabled: timeline.depth === 1, onclick: go }, "← Back");
 }
 
-function drawNextButton({ timeline, can, challenge }, act, sheet) {
+function drawNextButton({ timeline, can, challenge, scenario }, act, sheet) {
   const atEnd = timeline.depth === timeline.length;
   const count = can.reduce((sum, each) => sum + each.choices.length, 0);
-  const isOpen = timeline.depth === 1 || timeline.lanes.length > 1 || challenge; // no story has ended here
+  const isOpen = !scenario || timeline.lanes.length > 1 || challenge; // no story has ended here
   const [label, words] = !atEnd
     ? ["Next →", "One step ahead (right arrow)"]
     : count && isOpen && !challenge?.solved

@@ -36,7 +36,7 @@ function drawVerdicts(view, ui) {
   const fails = watched.filter((each) => !each.holds);
   const [first] = fails;
   const summary = first
-    ? h("span", { class: "ls-broken", title: `${first.name}: ${first.reason}` }, `✗ Broken promise: ${first.reason}`)
+    ? h("span", { class: "ls-broken", title: `${first.name}: ${first.reason}` }, "✗ ", h("span", { class: "ls-kind" }, "Broken promise: "), first.reason)
     : h(
         "span",
         { class: "ls-tally", title: watched.map((each) => each.name).join(", ") },
@@ -47,7 +47,7 @@ function drawVerdicts(view, ui) {
     others.length ? h("p", {}, "Checked only when they are named:") : null,
     others.length ? h("ul", {}, others.map(drawInvariant)) : null,
   ];
-  return fold(ui, "invariants", [summary, first ? h("small", {}, ` ${first.name}`) : null], [h("div", { class: "ls-unfolded" }, inside)], "ls-more ls-state");
+  return fold(ui, "invariants", [summary], [h("div", { class: "ls-unfolded" }, inside)], "ls-more ls-state");
 }
 
 function drawConstant(each) {

@@ -3,6 +3,8 @@
 
 /** More choices of an action than these are folded, but for the next step of the path. */
 const MOST_CHOICES = 20;
+/** More than these altogether are folded as a whole. */
+const MANY = 60;
 
 function drawCan(view, near, ui, act) {
   const take = (step) => act({ command: "take", step });
@@ -20,7 +22,9 @@ function drawCan(view, near, ui, act) {
     return h("div", looks, first.map(draw), more);
   });
   const nothing = h("p", { class: "ls-nothing" }, "Nothing: no step is possible in this state.");
-  return [...drawWin(view, act), drawMoral(view), heading("What can happen now", count), ...(rows.length ? rows : [nothing])];
+  const name = heading("What can happen now", count);
+  const list = count > MANY ? fold(ui, "can", [name], rows) : [name, rows.length ? rows : nothing];
+  return [drawWin(view, act), drawMoral(view), list];
 }
 
 /** A scenario's title tells how it ends: it is read there. */
@@ -68,7 +72,14 @@ function drawCannot(view, ui, act) {
   list.addEventListener("toggle", () => {
     if (list.open !== view.explained) act({ command: list.open ? "unfold" : "fold", key: "cannot" });
   });
-  return [list];
+  return [list, drawOff(view, ui)];
+}
+
+/** Actions that a constant keeps from ever happening, apart from what can't happen now. */
+function drawOff({ off }, ui) {
+  if (!off.length) return null;
+  const row = (each) => h("div", { class: "ls-not" }, drawName(each), h("div", {}, h("code", {}, each.switch)));
+  return fold(ui, "off", [heading("Switched off here", off.length)], off.map(row));
 }
 
 /** A reason and its cases. Those of a folded one come when it is unfolded for the first time. */
@@ -114,10 +125,13 @@ function drawCase(each, look) {
 
 /** An action's name in words; the identifier is its tooltip. */
 function drawName({ action, meaning }) {
-  const text = action.replaceAll("_", " ");
+  const text = inWords(action);
   const title = [action, meaning].filter(Boolean).join("\n");
   return h("span", { class: "ls-name", title }, text[0].toUpperCase() + text.slice(1));
 }
+
+/** An identifier in words: the field's abbreviations in capitals. */
+const inWords = (name) => name.replaceAll("_", " ").replace(/\b(isr|elr|lac|lafr|kip)\b/g, (each) => each.toUpperCase());
 
 function heading(text, count) {
   return h("h3", {}, text, " ", h("span", { class: "ls-count" }, String(count)));

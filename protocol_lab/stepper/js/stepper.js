@@ -301,6 +301,7 @@ function render({ model: widget, el }) {
   function measure() {
     const { clientWidth: width, clientHeight } = parts.panel;
     const height = ui.tall ? TALL : clientHeight - 1; // as in layCluster
+    if (room && root.classList.contains("ls-won")) return; // the banner makes the picture smaller, not another one
     const known = room && Math.abs(room.width - width) < 12 && Math.abs(room.height - height) < 12;
     if (!width || known || model.get("view").tab !== "cluster") return;
     room = { width, height, presenting: Boolean(ui.presenting) };

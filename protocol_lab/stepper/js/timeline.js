@@ -89,8 +89,8 @@ function drawLoop(lanes, k, { x, y }, depth, moment) {
   );
 }
 
-/** A state. Between lanes there is no room for words: what a lane below covers is named beside the
- * dot, if it is the current state, and else only by its title. */
+/** A state. Between lanes there is no room for words: the current state is named beside its dot, and
+ * one that a lane below covers only by its title. */
 function drawMoment(lane, n, { along, above, step, isNarrow, isCovered, slideHere, sign }, branch, goTo) {
   const moment = lane.moments[n];
   const depth = lane.depth + n + 1;
@@ -117,8 +117,8 @@ function drawMoment(lane, n, { along, above, step, isNarrow, isCovered, slideHer
     s("rect", { class: "ls-hit", x: -step / 2, y: isNarrow ? -LANE / 2 : -16, width: step, height: isNarrow ? LANE : 40 }),
     here ? s("circle", { class: "ls-ring", r: broken ? 12 : 9.5 }) : null,
     broken ? s("path", { d: "M0 -8L8 0L0 8L-8 0Z" }) : s("circle", { r: 5 }),
-    label && !isCovered ? s("text", { y: isNarrow ? 19 : 25 }, label) : null,
-    label && isCovered && here ? s("text", { x: 22, y: 4 }, label) : null,
+    label && !isCovered && !(isNarrow && here) ? s("text", { y: isNarrow ? 19 : 25 }, label) : null,
+    label && here && (isCovered || isNarrow) ? s("text", { class: "ls-beside", x: 28, y: 4 }, label) : null,
   );
 }
 

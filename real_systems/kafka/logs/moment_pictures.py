@@ -12,6 +12,7 @@ from protocol_lab.drawing.changes import with_changes
 from real_systems.kafka.logs.broker_events import Event, away_at
 from real_systems.kafka.logs.histories import Cluster, ends_at
 from real_systems.kafka.logs.moments import NONE, UNKNOWN, UNSAID, Moment
+from real_systems.kafka.logs.reading.entries import clock
 from real_systems.kafka.picture import controller
 
 Ends = dict[int, tuple[list[str], str]]
@@ -32,12 +33,28 @@ def moment_pictures(
     before = None
     for moment in moments:
         ends = ends_at(cluster, partition, moment.time)
-        picture = now = describe(moment, ends, away_at(events, moment.time))
+        away = away_at(events, moment.time)
+        ends |= {each: end for each in away if (end := _kept(cluster, partition, each, moment))}
+        picture = now = describe(moment, ends, away)
         if before is not None:
             picture = with_changes(now, before)
         with arranged(_NARROW):
             yield draw_cluster(picture)
         before = now
+
+
+def _kept(
+    cluster: Cluster, partition: str, broker: int, moment: Moment
+) -> tuple[list[str], str] | None:
+    """Where the log of a broker that is away ends: nothing changes it, so that is what the broker
+    says when it starts again. None if it never does."""
+    for said in cluster.said_by_partition.get(partition, []):
+        entry = said.entry
+        if entry.node == broker and entry.time > moment.time and "end" in said.fields:
+            return [
+                f"log end {said.fields['end']}"
+            ], f"as it says at {clock(entry.time)}, back again"
+    return None
 
 
 def describe(moment: Moment, ends: Ends, away: set[int]) -> Picture:

@@ -89,7 +89,7 @@ def test_turns_are_drawn_and_the_last_moment():
     assert "2 copies" in shown.strip()
     page = shown._repr_html_()
     assert "run here" in page
-    assert "As known" in page
+    assert "This is what is known" in page
 
 
 def test_wrong_names_get_a_sentence():
@@ -125,7 +125,7 @@ def test_a_run_is_told_as_it_happens(stubbed, capsys):
     out, err = capsys.readouterr()
     assert "b is sent -> acknowledged" in out
     assert "lost: b" in out
-    assert "As known" in out
+    assert "This is what is known" in out
     assert err == "starting\n"
 
 
