@@ -51,9 +51,8 @@ def _kept(
     for said in cluster.said_by_partition.get(partition, []):
         entry = said.entry
         if entry.node == broker and entry.time > moment.time and "end" in said.fields:
-            return [
-                f"log end {said.fields['end']}"
-            ], f"as it says at {clock(entry.time)}, back again"
+            fact = f"log end {said.fields['end']}"
+            return [fact], f"as it says at {clock(entry.time)}, back again"
     return None
 
 
