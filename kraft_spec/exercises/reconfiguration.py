@@ -13,6 +13,7 @@ from protocol_lab.teaching.exercises import (
     take_steps,
     wrong,
 )
+from protocol_lab.traces.walk import Walk
 
 spec = kip_853.spec
 
@@ -26,6 +27,29 @@ GROWING = {
     "max_values_per_epoch": 0,
     "max_add_reconfigs": 1,
 }
+
+
+# --- An observer's vote --------------------------------------------------------------------------
+
+
+def taken_back(asked: Walk) -> tuple[bool, Walk]:
+    """What follows when server 2 asks server 1, which has removed itself, for its vote: does it get
+    it; and the walk at its end."""
+    walk = Walk.begin(asked.model)
+    for each in asked.steps:
+        walk.take(each.text)
+    walk.take("handle_vote_request(message=RequestVoteRequest(source=2, dest=1, epoch=3))")
+    walk.take("handle_vote_response(message=RequestVoteResponse(source=1))")
+    is_elected = walk.state.voted_for[1] == 2
+    for step in (
+        "become_leader(server=2)",
+        "accept_begin_quorum_request(message=BeginQuorumEpochRequest(dest=1, epoch=3))",
+        "send_fetch_request(server=1, peer=2)",
+        "diverging_fetch_request(message=FetchRequest(source=1))",
+        "handle_fetch_response(message=FetchResponse(source=2))",
+    ):
+        walk.take(step)
+    return is_elected, walk
 
 
 # --- Join --------------------------------------------------------------------------------------
