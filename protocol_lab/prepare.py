@@ -23,7 +23,7 @@ def prepare() -> int:
     """
     problems = []
     for name in spec_names():
-        problems += _report(f"{name}: compiled and explored", lambda name=name: _explore(name))
+        problems += _report(f"{name}: compiled and explored", lambda name=name: compile_all(name))
     for package in sorted({name.partition(".")[0] for name in spec_names()}):
         count = len(list(package_folder(package).glob("scenarios/*.txt")))
         problems += _report(f"{package}: {count} scenarios played", lambda p=package: _play_all(p))
@@ -54,7 +54,8 @@ def _report(title: str, work) -> list[str]:
     return []
 
 
-def _explore(name: str) -> None:
+def compile_all(name: str) -> None:
+    """Compile a spec for the layouts that the kit uses, by small searches. Raises LabError."""
     models = {tuple(model.layout.offsets.items()): model for model in _models(name)}
     for model in models.values():
         explore(model, max_states=10_000, progress=False)

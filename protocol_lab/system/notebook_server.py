@@ -3,7 +3,9 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from protocol_lab.system.operating_system import is_macos, is_windows, user_number
@@ -74,6 +76,16 @@ def write_kernel(folder: Path) -> None:
     _write_json(folder / "kernels" / "python3" / "kernel.json", kernel)
 
 
+def compile_in_advance() -> None:
+    """Start a process that compiles what first searches would wait for, while this one runs."""
+    words = [sys.executable, "-P", "-m", "protocol_lab.advance_compilation", str(os.getpid())]
+    nothing = subprocess.DEVNULL
+    with suppress(OSError):  # then the first searches compile
+        subprocess.Popen(
+            words, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+        )
+
+
 def has_display() -> bool:
     """Would the person at the terminal see a browser that is started here?"""
     remote = ("CI", "CODESPACES", "BINDER_SERVICE_HOST", "REMOTE_CONTAINERS", "SSH_CONNECTION")
@@ -98,5 +110,6 @@ if __name__ == "__main__":
 
     write_kernel(Path(sys.prefix, "share", "jupyter"))
     print("Starting JupyterLab; press Ctrl-C to end it.", file=sys.stderr, flush=True)
+    compile_in_advance()
     sys.argv = command_line(sys.argv[1:])
     sys.exit(main())

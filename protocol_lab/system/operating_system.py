@@ -44,6 +44,17 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def take_the_lowest_priority() -> None:
+    """Let this process run only where no other one wants to."""
+    import psutil
+
+    with suppress(OSError, psutil.Error):
+        psutil.Process().nice(psutil.IDLE_PRIORITY_CLASS if is_windows() else 19)
+    if hasattr(os, "SCHED_IDLE"):
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
 def address_space() -> int | None:
     """The most bytes of address space that this process may have; None if there is no limit.
     Windows and pages have none."""

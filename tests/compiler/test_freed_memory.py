@@ -62,7 +62,7 @@ OTHERS = [name for name in spec_names() if name not in STAND_FOR_ALL]
     "names",
     [
         pytest.param([name for name in STAND_FOR_ALL if name in spec_names()], id="some"),
-        pytest.param(OTHERS, id="others", marks=pytest.mark.rarely),
+        *[pytest.param([name], id=name, marks=pytest.mark.rarely) for name in OTHERS],
     ],
 )
 def test_all_kinds_of_searches(names):
