@@ -61,7 +61,7 @@ def run(parent: int) -> None:
     folder = cache_folder("advance-compilation")
     if folder is None:
         return  # nothing that is compiled here would be kept
-    with (folder / "lock").open("w") as file:
+    with (folder / "lock").open("wb") as file:
         if not try_lock(file):
             return
         for name in in_reading_order():
