@@ -21,7 +21,7 @@ from protocol_lab.system.cache_folder import cache_folder
 from protocol_lab.system.file_lock import try_lock
 from protocol_lab.system.operating_system import cores, take_the_lowest_priority
 
-_KIT = Path(__file__).parents[1]
+_NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 _WATCHED = 1.0
 """Seconds between two looks at whether the starting process still runs."""
@@ -34,14 +34,16 @@ def is_worthwhile() -> bool:
 
 
 def in_reading_order() -> list[str]:
-    """All specs of the catalog: first those that notebooks name, in the order in which they do. The
-    README has the order of the notebooks."""
-    known, readme = spec_names(), (_KIT / "README.md").read_text(encoding="utf-8")
-    notebooks = _KIT / "notebooks"
+    """All specs of the catalog: first those that notebooks name, in the order in which they do.
+
+    notebooks/README.md has the order of the notebooks.
+    """
+    known = spec_names()
+    listed = (_NOTEBOOKS / "README.md").read_text(encoding="utf-8")
     files = sorted(
-        sorted(notebooks.rglob("*.ipynb")),
-        key=lambda each: readme.find(
-            f"| `{each.relative_to(notebooks).with_suffix('').as_posix()}` |"
+        sorted(_NOTEBOOKS.rglob("*.ipynb")),
+        key=lambda each: listed.find(
+            f"| `{each.relative_to(_NOTEBOOKS).with_suffix('').as_posix()}` |"
         ),
     )
     named = [

@@ -28,6 +28,7 @@ OUTSIDE = (
     "--deselect=tests/test_golden.py::test_few_compilations",
     "tests/test_every_spec.py::test_scenario_plays",
     "tests/test_readme.py",
+    "tests/test_results.py",
     "tests/traces/test_scenario_steps.py",
     "tests/notebooks/test_notebooks.py",
     "tests/grading/test_labs.py",

@@ -151,8 +151,8 @@ def test_a_new_option_is_one_field(small):
         search(small, engine="python", shade=3)
 
 
-def test_the_readme_names_no_option_that_is_not_there(check_help):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_docs_name_no_option_that_is_not_there(check_help):
+    text = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
     commands = [each for each in text.splitlines() if each.startswith("python3 lab.py check")]
     words = {word for each in commands for word in re.findall(r"--[a-z-]+", each)}
     assert words
