@@ -36,14 +36,6 @@ def test_an_action_may_call_a_variable_as_the_compiler_calls_its_functions():
     explore(declare("asked = s.n\nif asked:\n    s.found = asked"), progress=False)
 
 
-def test_a_struct_that_is_declared_again_has_types_of_its_own():
-    """Numba keeps one object for equal types: a bag's items would be those of an earlier cell."""
-    bag_of_before = records.numba_type(declare("pass").layout.fields["notes"])
-    model = declare("add(s.notes, Note(text=s.n))\ns.found = len(s.notes)")
-    assert records.numba_type(model.layout.fields["notes"]) != bag_of_before
-    assert explore(model, progress=False).verdict == "holds"
-
-
 def test_a_declaration_that_could_not_be_taken_in_is_taken_in_later(monkeypatch):
     """Numba looks for declarations deep within a compilation, where the recursion limit is near."""
 

@@ -78,9 +78,6 @@ class KeptNumber(types.Integer):
 
 register_default(KeptNumber)(IntegerModel)
 
-_numbers: dict[tuple, int] = {}
-"""The shapes of the structs that this process has made types of, numbered."""
-
 
 class StateRecord(types.Record):
     """A record whose numbers are read as int64, whatever their width.
@@ -100,13 +97,6 @@ class StateRecord(types.Record):
         kinds = ", ".join(each["type"].name for _, each in fields)
         of = f"{layout.kind} {layout.declared.__qualname__} {self.name} of {kinds}"
         self.name = f"{'frozen ' if frozen else ''}{of}"
-        self.own_key = f"{self.name} {_numbers.setdefault(layout.shape, len(_numbers))}"
-
-    @property
-    def key(self) -> str:
-        """What tells it from other types. The name alone does not: a cell that is run again, or
-        another spec in this process, may declare a struct with the same name and fields."""
-        return self.own_key
 
     @property
     def shape(self) -> tuple:

@@ -43,12 +43,10 @@ class Slots(types.NestedArray):
         self.item, self.count, self.first = item, count, first
         self.items_of, self.counter, self.frozen = items_of, counter, frozen
         self.name = f"slots({item.name}, {count}, {first}, {items_of}, {counter}, {frozen})"
-        self.own_key = f"{self.name} {item.key}"
 
     @property
     def key(self) -> str:
-        """What tells it from other types, see `records.StateRecord`."""
-        return self.own_key
+        return self.name
 
     def unify(self, typing_context: Any, other: types.Type) -> None:
         """None: a variable is not this array here and another kind of array there. Numba's own
