@@ -301,8 +301,10 @@ def test_a_narrow_column_names_the_protocol_and_what_is_violated(browser):
         for width in (374, 270):
             page.evaluate("width => place.style.width = `${width}px`", width)
             assert about.evaluate("each => each.scrollWidth <= each.clientWidth")
-            broken = page.locator(".ls-verdicts .ls-more").bounding_box()
-            assert broken["width"] > 0.85 * width
+            broken = page.locator(".ls-verdicts summary")
+            expect(broken).to_contain_text("committed message")
+            assert broken.evaluate("each => each.scrollWidth <= each.clientWidth")  # it wraps
+            assert max(page.evaluate(_RIGHT_OF_THE_STEPPER)) <= 0
 
 
 _CHOICES_AND_CAPTION_ARE_APART = """() => {
