@@ -24,7 +24,7 @@ from protocol_lab.language.ineffective import only_returns, refuse_ineffective
 from protocol_lab.language.reading import blocks, readable, reading
 from protocol_lab.language.source_code import error_at, names_read, without_annotations
 from protocol_lab.language.unassigned import refuse_unassigned
-from protocol_lab.spec.layout import Struct
+from protocol_lab.spec.layout import Node, NodeSet, Struct
 
 _IMPORT = "an import", "import it at the top of the module"
 _TRY = "a try", "ask beforehand, in a guard"
@@ -35,8 +35,12 @@ _AWAIT = "an async or await", "leave it out: a step is taken at once"
 _GLOBAL = "a global name", "keep what changes in the state"
 _RAISE = "a raise", "return the reason, as guards do"
 _MATCH = "a match", "use if and elif"
-_DELETE = "a del", "set the field to 0, or use the helpers of its container"
-_DICT = "a dict", "give the state a field Per(...) for it, or choose with if and elif"
+_DELETE = "a del", "set the field to 0, write remove_at(sequence, index), or take(bag, item)"
+_DICT = (
+    "a dict",
+    "give the state a field Per(...) for it, write an item as its struct, as in"
+    " Message(kind='ask'), or choose with if and elif",
+)
 _DIVISION = "a division into fractions (/)", "use //"
 _SET = "a set of Python's", "use a set of nodes, a list of numbers, [0] * n, or a tuple"
 
@@ -131,7 +135,7 @@ def refuse(function: Callable) -> None:
             case ast.FormattedValue() if node.format_spec is not None or node.conversion != -1:
                 told = "a format in an f-string", "write the value alone, as in f'{s.n}'"
             case ast.Constant(float() | complex()):
-                told = f"the number {node.value}", "numbers are whole"
+                told = f"the number {node.value}", "numbers are whole: divide with //"
             case ast.Constant(int()) if node.value > HIGH:
                 told = f"the number {node.value}", "it needs more than 64 bits"
         if node is not tree and told is not None:
@@ -177,6 +181,12 @@ def _of_value(name: str, value: Any) -> tuple[str, str] | None:
     known = isinstance(value, _GLOBAL_VALUES) or is_of_numpy(value)
     if known and not (isinstance(value, type) and _is_class_of_others(value)):
         return None
+    if value is NodeSet or isinstance(value, Node | NodeSet):
+        instead = (
+            "store a value, not its type: a number, a name, NONE or only(node); a node is a number:"
+            " write 1 for the first one"
+        )
+        return f"{name}, a type of fields", instead
     return f"{name}, which is no number, name or tuple", "keep it in the state or the constants"
 
 

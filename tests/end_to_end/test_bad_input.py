@@ -308,7 +308,8 @@ def test_files_that_can_not_be_written(capsys, tmp_path, name):
     assert "can't be written" in refused(capsys, 3, *words)
     scenario = tmp_path / "s.txt"
     scenario.write_text(f"# spec: {TINY}\n", encoding="utf-8")
-    said = refused(capsys, 3, "replay", str(scenario), "--draw", file, json_too=False)
+    picture = f"{file}.svg" if name.strip(".") else str(tmp_path / "no folder" / "t.svg")
+    said = refused(capsys, 3, "replay", str(scenario), "--draw", picture, json_too=False)
     assert "can't be written" in said
 
 

@@ -157,7 +157,7 @@ MISTAKES: list[tuple[str, str, str]] = [
      "other, parameter m: "),
     (MORE, "@spec.action\ndef other(s, c, k: Range(0, 'len(log) - 1')):\n    return TAKEN",
      "is a function, as in Range(0, lambda s, c: len(s.log) - 1)"),
-    (MORE, "@spec.action\ndef act(s, c):\n    return TAKEN", "two functions named"),
+    (MORE, "@spec.action\ndef act(s, c):\n    return TAKEN", "defines act twice"),
     (MORE, "@spec.invariant\ndef other(s):\n    return HOLDS", "function of (s, c)"),
     (MORE, "class Other(Struct):\n    n: int\n\nclass S2(Struct):\n    o: Other\n\n"
      "spec.state = S2", "int is not a field type"),

@@ -263,7 +263,7 @@ def test_a_log_begins_with_a_snapshot():
     records = cluster(name).records
     without = check_partition(Cluster(records=records), "t-0")
     assert "begins at offset 124" in without.missing
-    assert "a file 00000000000000000124-*.checkpoint or a later one" in without.missing
+    assert "a snapshot, 00000000000000000124-*.checkpoint or later," in without.missing
     late = replace(cluster(name), records=records[9:])
     assert "begins at offset 133" in check_partition(late, "t-0").missing
     removed = replace(cluster(name), records=[each for each in records if each.offset != 222])

@@ -29,8 +29,8 @@ _A_START = 600 * _SECONDS
 """Within so much of a broker's start its log says whether it was shut down cleanly."""
 
 ADD_A_DUMP = (
-    "Add what `kafka-dump-log --cluster-metadata-decoder --files FILE,FILE` prints for all files"
-    " *.log and *.checkpoint in a controller's __cluster_metadata-0."
+    "Add a controller's folder __cluster_metadata-0 with its *.log and *.checkpoint, as it is, or"
+    " what `kafka-dump-log --cluster-metadata-decoder --files FILE,FILE` prints of these files."
 )
 _CONTROLLERS = (
     "Add controller.log and state-change.log of every broker that was the controller, and"
@@ -73,8 +73,8 @@ def begins_late(cluster: Cluster) -> str:
         return ""
     return (
         f"the metadata log begins at offset {cluster.begin}, and what was before decides what may"
-        " follow. Add the earlier files, or what `kafka-dump-log --cluster-metadata-decoder` prints"
-        f" of a snapshot, a file {cluster.begin:020}-*.checkpoint or a later one."
+        f" follow. Add the earlier files, or a snapshot, {cluster.begin:020}-*.checkpoint or later,"
+        " as it is or as `kafka-dump-log --cluster-metadata-decoder` prints it."
     )
 
 
