@@ -53,7 +53,11 @@ def test_pip_installs_a_program_that_starts_and_no_tests(folder, tmp_path):
     files = [line.strip() for line in listed.split("Files:\n")[1].splitlines()]
     packages = {each.split("/")[0] for each in files if each.endswith(".py")}
     # The example that `new` copies is in a folder for data.
-    assert packages - {".."} == {"protocol_lab", *(each.name for each in ROOT.glob("*_spec"))}
+    assert packages - {".."} == {
+        "protocol_lab",
+        "real_systems",
+        *(each.name for each in ROOT.glob("*_spec")),
+    }
     assert "holds" in run(tmp_path, python.with_name(CHECK[0]), *CHECK[1:])
     assert "my_protocol.py" in run(tmp_path, python.with_name(CHECK[0]), "new", "my_protocol")
 

@@ -817,7 +817,7 @@ def test_preparing_compiles_what_properties_need(monkeypatch):
     monkeypatch.setattr(prepare, "Nearness", MagicMock())
     monkeypatch.setattr(prepare, "explore", MagicMock())
     monkeypatch.setattr(prepare, "check_property", lambda model, name, **_: asked.append(name))
-    prepare._explore(model.spec.name)
+    prepare.compile_all(model.spec.name)
     assert asked == ["leaders_learn_of_their_election", "everybody_learns_who_leads"]
 
 

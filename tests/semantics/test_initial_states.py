@@ -264,7 +264,7 @@ def test_a_counterexample_to_induction_begins_anywhere(always_compiled):
     model = anywhere.bind(most=3)
     found, plain = (explore(model, engine=each, progress=False) for each in ("native", "python"))
     assert (found.violated, found.initial, found.trace) == ("inductive", plain.initial, plain.trace)
-    assert Walk.along(found).row == found.trace_rows[-1]
+    assert [each.row for each in Walk.along(found).path] == [*found.trace_rows]
 
 
 def test_a_truth_value_is_chosen_as_one():
