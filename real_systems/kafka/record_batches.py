@@ -15,6 +15,13 @@ try:
     from crc32c import crc32c
 except ImportError:  # in a page, whose Python has nothing compiled
 
+    def _castagnoli(byte: int) -> int:
+        for _ in range(8):
+            byte = byte >> 1 ^ 0x82F63B78 * (byte & 1)
+        return byte
+
+    _CASTAGNOLI = [_castagnoli(each) for each in range(256)]
+
     def crc32c(data: bytes, value: int = 0) -> int:
         """The checksum of magic 2 (Castagnoli's)."""
         value ^= 0xFFFFFFFF
@@ -22,14 +29,6 @@ except ImportError:  # in a page, whose Python has nothing compiled
             value = value >> 8 ^ _CASTAGNOLI[(value ^ byte) & 0xFF]
         return value ^ 0xFFFFFFFF
 
-
-def _castagnoli(byte: int) -> int:
-    for _ in range(8):
-        byte = byte >> 1 ^ 0x82F63B78 * (byte & 1)
-    return byte
-
-
-_CASTAGNOLI = [_castagnoli(each) for each in range(256)]
 
 _OVERHEAD = 12  # a batch's offset (8 bytes) and length (4), which does not count these
 _MAGIC = 16  # where a batch has its format's number

@@ -3,6 +3,7 @@
 import re
 import struct
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from real_systems.kafka.logs.reading.metadata_log import MetadataRecord
@@ -26,11 +27,12 @@ def is_metadata_log(path: Path) -> bool:
         return True
     if PARTITION.fullmatch(path.parent.name):
         return False
-    values = [each.value for batch in whole(path, []) for each in _data(batch)]
+    records = (each for batch in whole(path, []) for each in _data(batch))
     try:
-        return bool(values) and all(decoded(each) for each in values[:100])
+        some = [decoded(each.value) for each in islice(records, 100)]
     except BROKEN:
         return False
+    return bool(some)
 
 
 def metadata_in(path: Path, unread: list[Unread]) -> Iterator[MetadataRecord]:
