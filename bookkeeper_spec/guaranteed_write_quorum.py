@@ -82,23 +82,7 @@ from bookkeeper_spec.writing import (
     why_not_add,
     why_not_change_metadata,
 )
-from protocol_lab import (
-    HOLDS,
-    NEXT,
-    NO_LIMIT,
-    TAKEN,
-    Array,
-    Configuration,
-    Int8,
-    Limits,
-    NodeSet,
-    Per,
-    Range,
-    Struct,
-    Subset,
-    flag,
-    with_node,
-)
+from protocol_lab import *
 
 # --- Constants and state: LACs and LAFRs ---------------------------------------------------------
 

@@ -30,28 +30,7 @@ from typing import Annotated, NamedTuple
 
 from bookkeeper_spec.draw.chaining import draw_ledger_chaining
 from bookkeeper_spec.draw.choices import CHAINING
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bag,
-    Bool,
-    Configuration,
-    Int8,
-    Limits,
-    Named,
-    Node,
-    Per,
-    Seq,
-    Spec,
-    Struct,
-    add,
-    append,
-    choice,
-    flag,
-    last,
-    storage,
-    take,
-)
+from protocol_lab import *
 
 # --- Constants -----------------------------------------------------------------------------------
 

@@ -22,33 +22,7 @@ and small changes, of each of these.
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    NO_LIMIT,
-    TAKEN,
-    Array,
-    Bag,
-    Configuration,
-    Int8,
-    Limits,
-    Named,
-    Node,
-    NodeSet,
-    Per,
-    Range,
-    Seq,
-    Struct,
-    append,
-    choice,
-    flag,
-    is_subset,
-    last,
-    nodes_up_to,
-    only,
-    smallest,
-    subsets,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 # --- Constants -----------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from bookkeeper_spec.model import (
     fragment_of_entry,
     recovers,
 )
-from protocol_lab import HOLDS, NO_LIMIT, always_eventually, is_subset, last, nodes_up_to, only
+from protocol_lab import *
 
 # --- Types ---------------------------------------------------------------------------------------
 

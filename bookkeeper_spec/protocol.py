@@ -36,7 +36,7 @@ from bookkeeper_spec.draw.ledger import draw_protocol
 from bookkeeper_spec.model import CONFIGURATIONS, Bookie, Client, Constants, State, alike, init
 from bookkeeper_spec.writing import client_closes_ledger_success as close_as_in_original
 from bookkeeper_spec.writing import close_over_recovery
-from protocol_lab import HOLDS, NEXT, Configuration, Spec, Struct
+from protocol_lab import *
 
 
 def ledger_spec(

@@ -14,7 +14,7 @@ Source: QuorumCoverage.tla by Jack Vanlightly, https://github.com/Vanlightly/boo
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import Limits, Node, NodeSet, is_subset, subsets
+from protocol_lab import *
 
 Bookie = Node("all_bookies")
 

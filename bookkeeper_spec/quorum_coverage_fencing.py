@@ -22,21 +22,7 @@ https://github.com/Vanlightly/bookkeeper-tlaplus.
 from bookkeeper_spec.draw.choices import COVERAGE
 from bookkeeper_spec.draw.coverage import draw_fencing
 from bookkeeper_spec.quorum_coverage import Bookie, Constants, disagreement, enough_satisfy
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Configuration,
-    Int8,
-    Named,
-    NodeSet,
-    Per,
-    Range,
-    Spec,
-    Struct,
-    Subset,
-    nodes_up_to,
-    with_node,
-)
+from protocol_lab import *
 
 # --- Constants and state ---------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from bookkeeper_spec.model import (
     was_add_sent,
 )
 from bookkeeper_spec.writing import add_pending_op, close_ledger, receive_confirmation, send_adds
-from protocol_lab import TAKEN, NodeSet, Range, Subset, last, nodes_up_to, with_node
+from protocol_lab import *
 
 # --- Fencing -------------------------------------------------------------------------------------
 

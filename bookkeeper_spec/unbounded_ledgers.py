@@ -101,27 +101,7 @@ from bookkeeper_spec.writing import (
     why_not_add,
     withdraw,
 )
-from protocol_lab import (
-    HOLDS,
-    NEXT,
-    NO_LIMIT,
-    TAKEN,
-    Array,
-    Configuration,
-    Int8,
-    Limits,
-    Named,
-    NodeSet,
-    Per,
-    Range,
-    Struct,
-    Subset,
-    flag,
-    is_subset,
-    nodes_up_to,
-    only,
-    with_node,
-)
+from protocol_lab import *
 
 # --- Constants and state: terms ------------------------------------------------------------------
 

@@ -99,26 +99,7 @@ from bookkeeper_spec.writing import (
     why_not_change_metadata,
     withdraw,
 )
-from protocol_lab import (
-    HOLDS,
-    NEXT,
-    NO_LIMIT,
-    TAKEN,
-    Array,
-    Configuration,
-    Int8,
-    Limits,
-    Named,
-    NodeSet,
-    Per,
-    Range,
-    Subset,
-    flag,
-    nodes_up_to,
-    only,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 # --- Constants and state -------------------------------------------------------------------------
 

@@ -41,18 +41,7 @@ from bookkeeper_spec.model import (
     why_not_handle_add,
     why_not_hear_refusal,
 )
-from protocol_lab import (
-    TAKEN,
-    NodeSet,
-    Range,
-    Subset,
-    add,
-    append,
-    last,
-    nodes_up_to,
-    take,
-    with_node,
-)
+from protocol_lab import *
 
 # --- Changes of the metadata, by compare-and-set on their version --------------------------------
 

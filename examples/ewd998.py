@@ -29,22 +29,7 @@ million distinct states, 10.1 million generated.
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bool,
-    Int8,
-    Limits,
-    Named,
-    Node,
-    Per,
-    Spec,
-    Struct,
-    Subset,
-    either,
-    flag,
-    leads_to,
-)
+from protocol_lab import *
 
 
 class Constants(NamedTuple):

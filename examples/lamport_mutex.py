@@ -19,28 +19,7 @@ states generated and depth 61.
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Int8,
-    Limits,
-    Named,
-    Node,
-    NodeSet,
-    Per,
-    Range,
-    Seq,
-    Spec,
-    Struct,
-    append,
-    flag,
-    nodes_up_to,
-    only,
-    remove_at,
-    storage,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 
 class Constants(NamedTuple):

@@ -19,27 +19,7 @@ manifest has for MCPaxosTiny (3 acceptors, 2 values, ballots 0 and 1) 3,921 dist
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bag,
-    Int8,
-    Limits,
-    Member,
-    Named,
-    Node,
-    NodeSet,
-    Per,
-    Range,
-    Spec,
-    Struct,
-    add_once,
-    flag,
-    nodes_up_to,
-    only,
-    subsets,
-    with_node,
-)
+from protocol_lab import *
 
 
 class Constants(NamedTuple):

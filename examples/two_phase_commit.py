@@ -17,21 +17,7 @@ test of examples/2pc.rs in github.com/stateright/stateright has 288 for 3 and 8,
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bag,
-    Limits,
-    Named,
-    Node,
-    NodeSet,
-    Per,
-    Spec,
-    Struct,
-    add_once,
-    nodes_up_to,
-    with_node,
-)
+from protocol_lab import *
 
 
 class Constants(NamedTuple):

@@ -22,7 +22,7 @@ from kafka_spec.model import (
     is_true_leader,
     presumes_leadership,
 )
-from protocol_lab import NONE, TAKEN, append, only, with_node, without_node
+from protocol_lab import *
 
 # --- The controller decides ------------------------------------------------------------------
 

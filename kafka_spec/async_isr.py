@@ -26,26 +26,7 @@ from typing import Annotated, NamedTuple
 from kafka_spec.draw.async_isr import draw_async_isr
 from kafka_spec.draw.choices import ASYNC_ISR
 from kafka_spec.draw.events import CONTROLLER, async_isr_events, async_isr_leader
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bag,
-    Configuration,
-    Int8,
-    Limits,
-    Member,
-    Node,
-    NodeSet,
-    Per,
-    Spec,
-    Struct,
-    add_once,
-    is_subset,
-    nodes_up_to,
-    storage,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 # --- Constants -------------------------------------------------------------------------------
 

@@ -11,21 +11,7 @@ ISR, too. No original has this; it is the kit's own.
 from typing import Annotated, NamedTuple
 
 from kafka_spec.model import Replica, has_offset, has_same_record, presumes_leadership
-from protocol_lab import (
-    NONE,
-    TAKEN,
-    Int8,
-    Limits,
-    NodeSet,
-    Range,
-    Seq,
-    Sequences,
-    Spec,
-    Struct,
-    append,
-    nodes_up_to,
-    smallest,
-)
+from protocol_lab import *
 
 
 class Size(NamedTuple):

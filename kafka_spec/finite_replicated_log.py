@@ -19,19 +19,7 @@ from typing import Annotated, NamedTuple
 from kafka_spec.draw.choices import LOGS
 from kafka_spec.draw.events import log_events
 from kafka_spec.draw.logs import draw_logs
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Array,
-    Configuration,
-    Int8,
-    Limits,
-    Node,
-    Per,
-    Range,
-    Spec,
-    Struct,
-)
+from protocol_lab import *
 
 
 class Constants(NamedTuple):

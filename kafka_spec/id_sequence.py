@@ -12,7 +12,7 @@ https://github.com/hachikuji/kafka-specification
 from typing import Annotated, NamedTuple
 
 from kafka_spec.draw.logs import draw_id_sequence
-from protocol_lab import HOLDS, TAKEN, Configuration, Int16, Limits, Range, Spec, Struct
+from protocol_lab import *
 
 
 class Constants(NamedTuple):

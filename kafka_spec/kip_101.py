@@ -24,7 +24,7 @@ from kafka_spec import actions
 from kafka_spec.actions import become_follower_and_truncate_to, is_for_another, is_news
 from kafka_spec.model import Constants, Replica, Request, State
 from kafka_spec.properties import replication_spec
-from protocol_lab import HOLDS, TAKEN, Configuration
+from protocol_lab import *
 
 # --- Becoming a follower ---------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from kafka_spec.actions import (
 )
 from kafka_spec.model import Constants, Replica, Request, State
 from kafka_spec.properties import replication_spec
-from protocol_lab import TAKEN, Configuration
+from protocol_lab import *
 
 # --- Becoming a follower ---------------------------------------------------------------------
 

@@ -42,12 +42,7 @@ from kafka_spec.model import (
     presumes_leadership,
 )
 from kafka_spec.properties import replication_spec
-from protocol_lab import (
-    TAKEN,
-    Configuration,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 # --- What the guards ask ---------------------------------------------------------------------
 

@@ -8,14 +8,8 @@ Nothing makes the controller elect anybody, a follower fetch, or a leader drop a
 So a record may be written and never committed.
 """
 
-from kafka_spec.model import (
-    Constants,
-    State,
-    has_offset,
-    is_true_leader,
-    presumes_leadership,
-)
-from protocol_lab import NONE, Range, eventually_always, leads_to
+from kafka_spec.model import Constants, State, has_offset, is_true_leader, presumes_leadership
+from protocol_lab import *
 
 
 def is_leader_informed(s: State, c: Constants) -> bool:

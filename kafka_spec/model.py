@@ -22,19 +22,7 @@ https://github.com/hachikuji/kafka-specification
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    TAKEN,
-    Array,
-    Int8,
-    Limits,
-    Member,
-    Node,
-    NodeSet,
-    Per,
-    Seq,
-    Struct,
-    nodes_up_to,
-)
+from protocol_lab import *
 
 # --- Constants -------------------------------------------------------------------------------
 

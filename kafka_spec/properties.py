@@ -28,7 +28,7 @@ from kafka_spec.model import (
     is_in_isr,
     presumes_leadership,
 )
-from protocol_lab import HOLDS, NONE, Configuration, Spec, is_subset, last, nodes_up_to
+from protocol_lab import *
 
 # --- Committed records are where they must be --------------------------------------------------
 

@@ -13,7 +13,7 @@ from kafka_spec.model import (
     is_following,
     presumes_leadership,
 )
-from protocol_lab import NONE
+from protocol_lab import *
 
 # --- Who leads, and who is in sync -------------------------------------------------------------
 

@@ -39,33 +39,7 @@ from typing import Annotated, NamedTuple
 from kafka_spec.draw.choices import UNCLEAN_ELECTION
 from kafka_spec.draw.events import CONTROLLER, unclean_election_events
 from kafka_spec.draw.unclean import draw_unclean_leader_election
-from protocol_lab import (
-    HOLDS,
-    NONE,
-    TAKEN,
-    Bool,
-    Configuration,
-    Int8,
-    Limits,
-    Node,
-    NodeSet,
-    Per,
-    Range,
-    Seq,
-    Spec,
-    Struct,
-    append,
-    choice,
-    flag,
-    last,
-    nodes_up_to,
-    only,
-    smallest,
-    storage,
-    truncate,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 # --- Constants -------------------------------------------------------------------------------
 

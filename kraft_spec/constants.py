@@ -7,7 +7,7 @@ an action reads one of them, take it for off, and fetch_outside_configuration fo
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import NO_LIMIT, Configuration, Limits, choice, flag, storage
+from protocol_lab import *
 
 
 class Constants(NamedTuple):

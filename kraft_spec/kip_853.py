@@ -40,7 +40,7 @@ from kraft_spec.liveness import declare_liveness
 from kraft_spec.model import Host, Messages, Server, State, Value, init, messages_in_flight
 from kraft_spec.properties import declare_properties
 from kraft_spec.situations import declare_situations
-from protocol_lab import HOLDS, Configuration, Node, NodeSet, Spec, Struct, nodes_up_to
+from protocol_lab import *
 
 ACTIONS = (  # in the order of the original's Next
     cluster.start_new_server,

@@ -42,18 +42,7 @@ from kraft_spec.model import (
     pairs_of,
     remove_across,
 )
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bag,
-    Configuration,
-    Member,
-    Struct,
-    Subset,
-    add_once,
-    take,
-    without_node,
-)
+from protocol_lab import *
 
 
 class EndQuorumEpochRequest(Struct):

@@ -73,25 +73,7 @@ from kraft_spec.model import (
     remove_across,
     send,
 )
-from protocol_lab import (
-    HOLDS,
-    NONE,
-    TAKEN,
-    Bag,
-    Configuration,
-    Member,
-    NodeSet,
-    Per,
-    Spec,
-    Struct,
-    Subset,
-    add_once,
-    extends,
-    last,
-    leads_to,
-    storage,
-    take,
-)
+from protocol_lab import *
 
 
 @extends(constants.Constants)

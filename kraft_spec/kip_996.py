@@ -38,7 +38,7 @@ from kraft_spec.pre_vote.model import Counters, Messages, State, init
 from kraft_spec.pre_vote.picture import draw_with_pre_vote
 from kraft_spec.pre_vote.properties import declare_properties
 from kraft_spec.pre_vote.situations import declare_situations
-from protocol_lab import HOLDS, Spec
+from protocol_lab import *
 
 ACTIONS = (  # in the order of the original's Next
     shared_cluster.start_new_server,

@@ -10,7 +10,7 @@ from kraft_spec.actions import elections, replication
 from kraft_spec.actions.replication import is_config_command
 from kraft_spec.constants import Constants
 from kraft_spec.model import State, Value, is_connected, is_current_leader, is_member
-from protocol_lab import NONE, Range, Spec, always_eventually, leads_to
+from protocol_lab import *
 
 # --- Predicates of states ----------------------------------------------------------------------
 

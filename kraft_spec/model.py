@@ -11,25 +11,7 @@ them in flight and half processed, 111 for the logs, 24 for the fetches that ser
 """
 
 from kraft_spec.constants import Constants
-from protocol_lab import (
-    NONE,
-    TAKEN,
-    Bag,
-    Bool,
-    Int8,
-    Named,
-    Node,
-    NodeSet,
-    Per,
-    Seq,
-    Struct,
-    add_once,
-    append,
-    is_subset,
-    nodes_up_to,
-    take,
-    with_node,
-)
+from protocol_lab import *
 
 # --- Names -------------------------------------------------------------------------------------
 
@@ -177,7 +159,7 @@ class Identity(Struct):
     disk_id: Int8
 
 
-class Configuration(Struct):
+class Config(Struct):
     """The voters, as a server believes: the last configuration command of its log."""
 
     id: Int8
@@ -219,7 +201,7 @@ class State(Struct):
     current_epoch: Per(Server, Epoch)
     voted_for: Per(Server, Server)
     leader: Per(Server, Server)
-    config: Per(Server, Configuration)
+    config: Per(Server, Config)
     log: Per(Server, Seq(Entry, "log_slots"))
 
     # In memory.

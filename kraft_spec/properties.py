@@ -7,7 +7,7 @@ so that a vacuous model is noticed. For what must eventually happen see `livenes
 from kraft_spec.actions.replication import holds_value
 from kraft_spec.constants import Constants
 from kraft_spec.model import State, is_current_leader
-from protocol_lab import HOLDS, NONE, Spec
+from protocol_lab import *
 
 OF_OBSERVERS = ("leader", "follower", "unattached", "voted")
 """The states that an observer may be in."""

@@ -33,7 +33,7 @@ it models.
 
 from collections.abc import Callable
 
-from protocol_lab import NONE, TAKEN, Configuration, Range, Spec, append
+from protocol_lab import *
 from pulsar_spec.draw.choices import CHOICES
 from pulsar_spec.draw.compaction import draw_compaction
 from pulsar_spec.draw.events import LIFELINES, compaction_events

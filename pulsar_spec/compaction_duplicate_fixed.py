@@ -16,7 +16,7 @@ Left out: what `pulsar.compaction` leaves out.
 Source: compaction.tla by thetumbled, https://github.com/thetumbled/pulsar-tlaplus; the fix is ours.
 """
 
-from protocol_lab import TAKEN, Configuration
+from protocol_lab import *
 from pulsar_spec import compaction
 from pulsar_spec.compaction import compaction_spec
 from pulsar_spec.model import Constants, State, max_compacted_ledger_id

@@ -19,7 +19,7 @@ next broker would do it again: deleting a ledger that is gone changes nothing).
 Source: compaction.tla by thetumbled, https://github.com/thetumbled/pulsar-tlaplus; the fix is ours.
 """
 
-from protocol_lab import TAKEN, Configuration, NodeSet, only, with_node, without_node
+from protocol_lab import *
 from pulsar_spec import compaction, model
 from pulsar_spec.compaction import compaction_spec, forget_phase_one, take_over, write_ledger
 from pulsar_spec.draw.compaction import draw_compaction_with_named_ledgers

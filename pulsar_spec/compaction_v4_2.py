@@ -37,18 +37,7 @@ The module is ours.
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    HOLDS,
-    NONE,
-    TAKEN,
-    Configuration,
-    Int8,
-    Limits,
-    Named,
-    append,
-    extends,
-    flag,
-)
+from protocol_lab import *
 from pulsar_spec import compaction, model
 from pulsar_spec.compaction import compaction_spec, forget_phase_one, is_kept, take_over
 from pulsar_spec.compaction import consumer_finishes as finish

@@ -15,23 +15,7 @@ with which applications delete a key. The names are the original's, including it
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    NONE,
-    TAKEN,
-    Array,
-    Bool,
-    Int8,
-    Limits,
-    Named,
-    Node,
-    Per,
-    Seq,
-    Sequences,
-    Struct,
-    append,
-    choice,
-    flag,
-)
+from protocol_lab import *
 
 # --- Constants -------------------------------------------------------------------------------
 

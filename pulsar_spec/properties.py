@@ -4,7 +4,7 @@ Invariants, a consumer's expectations, what must be reachable, what must eventua
 situations worth finding, which claim nothing.
 """
 
-from protocol_lab import HOLDS, NONE, Spec, eventually
+from protocol_lab import *
 from pulsar_spec.model import (
     NULL_KEY,
     NULL_VALUE,

@@ -7,15 +7,7 @@ temporal checks can be tried on thousands of them.
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Int8,
-    Limits,
-    Range,
-    Spec,
-    Struct,
-)
+from protocol_lab import HOLDS, TAKEN, Int8, Limits, Range, Spec, Struct
 
 STATES = 4
 

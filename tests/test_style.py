@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import protocol_lab
 from tests import ROOT
 
 
@@ -52,6 +53,29 @@ def code_of_the_kit() -> list[tuple[Path, ast.Module]]:
 def parsed(path: Path) -> ast.Module:
     """The syntax tree of a file."""
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_a_star_import_replaces_no_name():
+    """`from protocol_lab import *` comes after a package's own imports, and would replace them."""
+    language = set(protocol_lab.__all__)
+    replaced = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {alias.asname or alias.name}"
+        for path in tracked(".py")
+        for tree in [parsed(path)]
+        if "protocol_lab" in {each.module for each in star_imports(tree)}
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if (alias.asname or alias.name) in language
+        and (alias.name not in language or not node.module.startswith("protocol_lab."))
+    ]
+    assert replaced == []
+
+
+def star_imports(tree: ast.Module) -> list[ast.ImportFrom]:
+    """The lines of a file that import all names of a module."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return [node for node in imports if node.names[0].name == "*"]
 
 
 def test_text_files_are_opened_with_their_encoding():

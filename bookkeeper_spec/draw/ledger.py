@@ -27,13 +27,7 @@ from bookkeeper_spec.draw.traffic import (
     value_name,
 )
 from bookkeeper_spec.model import FENCING as PHASE_FENCING
-from bookkeeper_spec.model import (
-    NOT_STARTED,
-    Status,
-    fragment_of_entry,
-    has_entry,
-    needs_resend,
-)
+from bookkeeper_spec.model import NOT_STARTED, Status, fragment_of_entry, has_entry, needs_resend
 from protocol_lab import contains, smallest
 from protocol_lab.drawing import (
     Bar,

@@ -1,7 +1,7 @@
 """The exercises of notebooks/bookkeeper/06_chaining_ledgers."""
 
 from bookkeeper_spec.ledger_chaining import Client, is_not_at, spec
-from protocol_lab import HOLDS, TAKEN, append
+from protocol_lab import *
 from protocol_lab.teaching.exercises import (
     Feedback,
     exercise,

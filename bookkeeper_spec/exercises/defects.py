@@ -3,12 +3,8 @@
 from bookkeeper_spec import v4_13
 from bookkeeper_spec.model import data_of, handle, has_entry, send, sent
 from bookkeeper_spec.v4_13.actions import has_asked
-from protocol_lab import HOLDS, TAKEN, only, with_node
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    exercise,
-    repair,
-)
+from protocol_lab import *
+from protocol_lab.teaching.exercises import Feedback, exercise, repair
 
 spec = v4_13.spec
 TWO_BOOKIES = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2}

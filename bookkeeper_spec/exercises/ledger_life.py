@@ -3,7 +3,7 @@
 from bookkeeper_spec import v4_13
 from bookkeeper_spec.model import Bookie, SomeEntry, copies, fragment_of_entry, handle
 from bookkeeper_spec.v4_13.model import W1
-from protocol_lab import HOLDS, TAKEN, with_node
+from protocol_lab import *
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

@@ -3,7 +3,7 @@
 from bookkeeper_spec import guaranteed_write_quorum, unbounded_ledgers
 from bookkeeper_spec.guaranteed_write_quorum import a_bookie_is_pinned
 from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
-from protocol_lab import HOLDS, TAKEN
+from protocol_lab import *
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

@@ -6,7 +6,7 @@ import ipywidgets as widgets
 from IPython.display import HTML, display
 
 from bookkeeper_spec.draw.coverage import draw_coverage, pick
-from protocol_lab import only
+from protocol_lab import *
 from protocol_lab.drawing.pictures import image_html
 from protocol_lab.language.node_sets import as_mask, as_nodes
 

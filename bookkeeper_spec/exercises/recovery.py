@@ -2,7 +2,7 @@
 
 from bookkeeper_spec import v4_13
 from bookkeeper_spec.quorum_coverage import every_ack_quorum_has_one
-from protocol_lab import nodes_up_to, subsets
+from protocol_lab import *
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

@@ -2,7 +2,7 @@
 
 from bookkeeper_spec import protocol
 from bookkeeper_spec.model import recovers
-from protocol_lab import LabError
+from protocol_lab import *
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

@@ -2,7 +2,7 @@
 
 from bookkeeper_spec import with_limbo
 from bookkeeper_spec.model import NOT_STARTED, data_of, handle, has_entry, send, sent
-from protocol_lab import HOLDS, TAKEN, only, with_node
+from protocol_lab import *
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

@@ -46,7 +46,7 @@ from bookkeeper_spec.draw.ledger import draw_v4_13
 from bookkeeper_spec.model import Bookie, alike
 from bookkeeper_spec.v4_13 import actions, properties
 from bookkeeper_spec.v4_13.model import CONFIGURATIONS, Constants, State, init
-from protocol_lab import NEXT, Spec
+from protocol_lab import *
 
 spec = Spec(
     "bookkeeper.v4_13",

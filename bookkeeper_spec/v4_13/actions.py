@@ -60,7 +60,7 @@ from bookkeeper_spec.writing import (
     send_next_entry,
     why_not_replace,
 )
-from protocol_lab import TAKEN, NodeSet, Range, Subset, append, last, nodes_up_to, only, with_node
+from protocol_lab import *
 
 # --- w1 creates and adds -------------------------------------------------------------------------
 

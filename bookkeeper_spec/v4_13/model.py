@@ -18,7 +18,7 @@ from bookkeeper_spec.model import (
     WriteQuorum,
     Writer,
 )
-from protocol_lab import NO_LIMIT, TAKEN, Array, Configuration, Named, NodeSet, Struct, flag
+from protocol_lab import *
 
 
 class Constants(NamedTuple):

@@ -10,7 +10,7 @@ from bookkeeper_spec.properties import (
     within_lost_messages,
 )
 from bookkeeper_spec.v4_13.model import PENDING_READ_RESPONSE, WRITE, Constants, State
-from protocol_lab import HOLDS, NO_LIMIT, always_eventually
+from protocol_lab import *
 
 
 def type_ok(s: State, c: Constants):

@@ -5,7 +5,7 @@ from kafka_spec.async_isr import write_isr
 from kafka_spec.exercises.truncation import BOTH
 from kafka_spec.model import ReplicaState, has_offset, presumes_leadership
 from kafka_spec.unclean_leader_election import lead
-from protocol_lab import HOLDS, NONE, TAKEN
+from protocol_lab import *
 from protocol_lab.explore import explore
 from protocol_lab.semantics.transitions import attempt
 from protocol_lab.spec.state_view import view

@@ -2,7 +2,7 @@
 
 from kafka_spec import async_isr
 from kafka_spec.async_isr import Constants, Replica, Request, State, ask_for, write_isr
-from protocol_lab import HOLDS, TAKEN, LabError, nodes_up_to, with_node
+from protocol_lab import *
 from protocol_lab.spec.spec import Spec
 from protocol_lab.teaching.exercises import (
     Feedback,

@@ -1,14 +1,7 @@
 """The exercise of notebooks/kafka/06_the_last_replica."""
 
 from kafka_spec.kip_966 import spec
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    run,
-    take_steps,
-    wrong,
-)
+from protocol_lab.teaching.exercises import Feedback, against_par, exercise, run, take_steps, wrong
 
 CARELESS = {
     "strict_min_isr": False,

@@ -16,7 +16,7 @@ from kafka_spec.finite_replicated_log import (
     truncate_to,
 )
 from kafka_spec.finite_replicated_log import append as append_to_log
-from protocol_lab import HOLDS, TAKEN, Array, Bool, Per, Range, Spec, Struct
+from protocol_lab import *
 from protocol_lab.drawing import Card, Cluster, Text, drawing_of
 from protocol_lab.teaching.exercises import (
     Feedback,

@@ -11,7 +11,7 @@ from kafka_spec.unclean_leader_election import (
     log_of,
     spec,
 )
-from protocol_lab import HOLDS, NONE, TAKEN
+from protocol_lab import *
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

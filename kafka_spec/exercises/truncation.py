@@ -29,7 +29,7 @@ from kafka_spec.model import (
     presumes_leadership,
 )
 from kafka_spec.properties import strong_isr
-from protocol_lab import TAKEN, with_node, without_node
+from protocol_lab import *
 from protocol_lab.checker.result import Result
 from protocol_lab.spec.spec import Model
 from protocol_lab.teaching.exercises import (

@@ -25,22 +25,7 @@ from kafka_spec.kip_966.replica import (
     remove_from_fetchers,
     update_hwm,
 )
-from protocol_lab import (
-    NONE,
-    TAKEN,
-    Member,
-    NodeSet,
-    Range,
-    Subset,
-    add_once,
-    is_subset,
-    members,
-    nodes_up_to,
-    take,
-    truncate,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 Registered = Member("messages.register_responses")
 Altered = Member("messages.alter_responses")

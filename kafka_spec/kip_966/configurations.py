@@ -5,7 +5,7 @@ A release is a set of rules, as it is when it is installed; on a 4.0 the ELR can
 of the last replica standing: one session expires, and one broker loses its log.
 """
 
-from protocol_lab import Configuration
+from protocol_lab import *
 
 ONE_OF_EACH = {"fence_broker_limit": 1, "data_loss_shutdown_limit": 1}
 WITHOUT_ELR = ONE_OF_EACH | {"eligible_leader_replicas": False}

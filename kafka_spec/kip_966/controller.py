@@ -15,22 +15,7 @@ from kafka_spec.kip_966.model import (
     discard,
     is_running,
 )
-from protocol_lab import (
-    NONE,
-    TAKEN,
-    Member,
-    NodeSet,
-    Range,
-    Subset,
-    add_once,
-    append,
-    is_subset,
-    last,
-    nodes_up_to,
-    size,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 Leader = Range(0, "broker_count")  # NONE, or a broker
 Registering = Member("messages.register_requests")

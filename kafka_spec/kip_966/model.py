@@ -7,26 +7,7 @@ empty. An absent offset, epoch or leader is 0.
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    TAKEN,
-    Bag,
-    Bool,
-    Int8,
-    Limits,
-    Named,
-    Node,
-    NodeSet,
-    Per,
-    Seq,
-    Struct,
-    add_once,
-    append,
-    contains,
-    flag,
-    nodes_up_to,
-    storage,
-    take,
-)
+from protocol_lab import *
 
 # --- Constants ---------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from kafka_spec.kip_966.model import (
     is_running,
     is_valued_in,
 )
-from protocol_lab import HOLDS, NONE, Spec, is_subset
+from protocol_lab import *
 
 
 def leader_completeness_property(s: State, c: Constants):

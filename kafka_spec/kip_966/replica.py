@@ -15,17 +15,7 @@ from kafka_spec.kip_966.model import (
     end_of,
     is_running,
 )
-from protocol_lab import (
-    NONE,
-    TAKEN,
-    Member,
-    NodeSet,
-    add_once,
-    append,
-    last,
-    truncate,
-    with_node,
-)
+from protocol_lab import *
 
 Fetch = Member("messages.fetch_requests")
 FetchAnswer = Member("messages.fetch_responses")

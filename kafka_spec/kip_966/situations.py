@@ -1,7 +1,7 @@
 """Situations that are worth finding, for a learner to pick."""
 
 from kafka_spec.kip_966.model import Constants, State, end_of
-from protocol_lab import NONE, Spec
+from protocol_lab import *
 
 
 def nobody_leads(s: State, c: Constants) -> bool:

@@ -23,7 +23,7 @@ from kraft_spec.constants import Constants
 from kraft_spec.model import (
     BeginQuorumEpochRequest,
     Command,
-    Configuration,
+    Config,
     Entry,
     Error,
     FetchRequest,
@@ -42,17 +42,7 @@ from kraft_spec.model import (
     pairs_of_the_dead,
     send,
 )
-from protocol_lab import (
-    NONE,
-    TAKEN,
-    NodeSet,
-    Subset,
-    append,
-    is_subset,
-    truncate,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 # --- New servers ---------------------------------------------------------------------------------
 
@@ -332,7 +322,7 @@ def lose_disk(s, c, server) -> None:
     s.voted_for[server] = NONE
     s.votes_recv[server] = 0
     s.hwm[server] = 0
-    s.config[server] = Configuration()
+    s.config[server] = Config()
     truncate(s.log[server], 0)
     s.fetch_state[server] = FetchState()
     reset_end_offsets(s, c, server, 0)

@@ -38,15 +38,7 @@ from kraft_spec.model import (
     is_receivable,
     send,
 )
-from protocol_lab import (
-    NONE,
-    TAKEN,
-    Member,
-    add_once,
-    append,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 VoteRequest = Member("net_messages.vote_requests")
 VoteResponse = Member("net_messages.vote_responses")

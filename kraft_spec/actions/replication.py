@@ -12,7 +12,7 @@ from kraft_spec.actions.server_states import (
 )
 from kraft_spec.constants import Constants
 from kraft_spec.model import (
-    Configuration,
+    Config,
     Correlation,
     Entry,
     Error,
@@ -31,18 +31,7 @@ from kraft_spec.model import (
     is_receivable,
     send,
 )
-from protocol_lab import (
-    NONE,
-    TAKEN,
-    Member,
-    add_once,
-    append,
-    last,
-    only,
-    truncate,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 Fetch = Member("net_messages.fetch_requests")
 FetchAnswer = Member("net_messages.fetch_responses")
@@ -126,7 +115,7 @@ def adopt_last_config(s, server, hwm) -> None:
     """
     offset = last_config_offset(s.log[server])
     if offset == 0:
-        s.config[server] = Configuration()
+        s.config[server] = Config()
         return
     entry = s.log[server][offset - 1]
     s.config[server].id = entry.id

@@ -20,7 +20,7 @@ of a later epoch a server of any state becomes unattached, and then voted.
 """
 
 from kraft_spec.model import Server, ServerState
-from protocol_lab import NONE, only
+from protocol_lab import *
 
 
 def enter(s, c, server, state: ServerState, epoch, leader, voted_for) -> None:

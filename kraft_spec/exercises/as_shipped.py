@@ -8,12 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kraft_spec import kip_853, model
-from kraft_spec.actions.cluster import (
-    accept_add_voter_request as add_as_published,
-)
-from kraft_spec.actions.cluster import (
-    accept_remove_voter_request as remove_as_published,
-)
+from kraft_spec.actions.cluster import accept_add_voter_request as add_as_published
+from kraft_spec.actions.cluster import accept_remove_voter_request as remove_as_published
 from kraft_spec.actions.cluster import append_removal, lose_disk
 from kraft_spec.actions.replication import (
     commit_up_to,
@@ -25,7 +21,7 @@ from kraft_spec.actions.replication import (
 from kraft_spec.constants import Constants
 from kraft_spec.kip_853 import kip_853_spec
 from kraft_spec.model import Server, has_started, is_alive, is_member, pair, pairs_of
-from protocol_lab import HOLDS, TAKEN, NodeSet, with_node, without_node
+from protocol_lab import *
 from protocol_lab.spec.spec import Action, Property, Spec
 from protocol_lab.teaching.exercises import (
     Feedback,

@@ -8,7 +8,7 @@ from kraft_spec.actions.replication import end_offset_for_epoch, epoch_at, highe
 from kraft_spec.challenges import THREE_SERVERS
 from kraft_spec.model import State
 from kraft_spec.properties import logs_diverge
-from protocol_lab import HOLDS
+from protocol_lab import *
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

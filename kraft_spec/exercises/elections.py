@@ -4,7 +4,7 @@ from kraft_spec import kip_853
 from kraft_spec.challenges import THREE_SERVERS
 from kraft_spec.constants import Constants
 from kraft_spec.model import Server, State
-from protocol_lab import NodeSet, is_subset, nodes_up_to, subsets
+from protocol_lab import *
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

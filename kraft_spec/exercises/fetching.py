@@ -5,7 +5,7 @@ from kraft_spec.actions.replication import holds_value
 from kraft_spec.challenges import THREE_SERVERS, TWO_SERVERS
 from kraft_spec.constants import Constants
 from kraft_spec.model import State
-from protocol_lab import HOLDS
+from protocol_lab import *
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

@@ -3,11 +3,7 @@
 from dataclasses import replace
 
 from kraft_spec import kip_853
-from kraft_spec.actions.elections import (
-    answer_vote_request,
-    is_free_to_vote,
-    is_log_good_enough,
-)
+from kraft_spec.actions.elections import answer_vote_request, is_free_to_vote, is_log_good_enough
 from kraft_spec.actions.replication import reason_not_to_answer
 from kraft_spec.actions.server_states import (
     fail_pending_writes,
@@ -18,7 +14,7 @@ from kraft_spec.challenges import TWO_SERVERS
 from kraft_spec.constants import Constants
 from kraft_spec.model import FetchState, State
 from kraft_spec.properties import a_later_leader
-from protocol_lab import HOLDS, TAKEN
+from protocol_lab import *
 from protocol_lab.spec.spec import Property
 from protocol_lab.teaching.exercises import Feedback, exercise, repair
 

@@ -29,7 +29,7 @@ from kraft_spec.pre_vote.model import (
     lose_all_across,
 )
 from kraft_spec.pre_vote.server_states import boot_unattached, step_down
-from protocol_lab import TAKEN, NodeSet, Subset, is_subset, with_node, without_node
+from protocol_lab import *
 
 # --- Adding and removing voters ------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ and crashes, which it counts in another way.
 from typing import Annotated, NamedTuple
 
 from kraft_spec import constants
-from protocol_lab import NO_LIMIT, Configuration, Limits, extends, flag
+from protocol_lab import *
 
 LEFT_OUT = (
     "max_crashes",

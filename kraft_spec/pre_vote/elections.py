@@ -8,11 +8,7 @@ depose a leader that everybody else still hears from.
 Timeouts need a cause, or are counted (max_disruptive_election_triggers).
 """
 
-from kraft_spec.actions.elections import (
-    does_not_follow,
-    is_log_good_enough,
-    supports,
-)
+from kraft_spec.actions.elections import does_not_follow, is_log_good_enough, supports
 from kraft_spec.actions.replication import (
     can_fetch_timeout,
     last_epoch,
@@ -51,7 +47,7 @@ from kraft_spec.pre_vote.server_states import (
     transition_to_prospective,
     transition_to_unattached,
 )
-from protocol_lab import NONE, TAKEN, Member, add_once, append, with_node, without_node
+from protocol_lab import *
 
 VoteRequest = Member("net_messages.vote_requests")
 VoteResponse = Member("net_messages.vote_responses")

@@ -15,7 +15,7 @@ from kraft_spec.model import Server, is_connected
 from kraft_spec.pre_vote import elections, replication
 from kraft_spec.pre_vote.constants import Constants
 from kraft_spec.pre_vote.model import State
-from protocol_lab import Spec, leads_to
+from protocol_lab import *
 
 
 def is_prospective(s: State, c: Constants, server) -> bool:

@@ -6,14 +6,8 @@ is the field `role`, as in `kraft.kip_853`; `voters_are_members` claims that it 
 
 from kraft_spec import model
 from kraft_spec.constants import Constants
-from kraft_spec.model import (
-    FetchState,
-    Pair,
-    Server,
-    pair,
-    remove_across,
-)
-from protocol_lab import TAKEN, Bag, Bool, Int8, Named, NodeSet, Per
+from kraft_spec.model import FetchState, Pair, Server, pair, remove_across
+from protocol_lab import *
 
 Announcement = Named("first", "again", "addition")
 

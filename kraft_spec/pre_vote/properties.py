@@ -16,7 +16,7 @@ from kraft_spec.properties import (
     no_illegal_state,
     no_log_divergence,
 )
-from protocol_lab import HOLDS, NONE, Spec
+from protocol_lab import *
 
 OF_OBSERVERS = ("leader", "follower", "unattached", "resigned")
 """The states that an observer may be in."""

@@ -42,7 +42,7 @@ from kraft_spec.pre_vote.server_states import (
     maybe_handle_common_response,
     step_down,
 )
-from protocol_lab import NONE, TAKEN
+from protocol_lab import *
 
 # --- A client writes -----------------------------------------------------------------------------
 

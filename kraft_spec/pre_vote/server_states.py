@@ -17,7 +17,7 @@ would become prospective becomes a candidate.
 
 from kraft_spec.actions.server_states import fail_pending_writes, may_follow, vote_in
 from kraft_spec.model import ServerState
-from protocol_lab import NONE, only
+from protocol_lab import *
 
 
 def enter(s, c, server, state: ServerState, epoch, leader, voted_for) -> None:

@@ -3,7 +3,7 @@
 from kraft_spec.pre_vote.constants import Constants
 from kraft_spec.pre_vote.model import State
 from kraft_spec.situations import nobody_leads
-from protocol_lab import NONE, Spec
+from protocol_lab import *
 
 
 def a_follower_would_vote(s: State, c: Constants) -> bool:

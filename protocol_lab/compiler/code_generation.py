@@ -11,15 +11,7 @@ from dataclasses import dataclass
 from protocol_lab.language.arithmetic import checked_operators
 from protocol_lab.semantics.refusals import same_for_all
 from protocol_lab.spec.layout import Named, Node
-from protocol_lab.spec.parameters import (
-    Bound,
-    Domain,
-    Member,
-    Range,
-    Sequences,
-    Subset,
-    names_used,
-)
+from protocol_lab.spec.parameters import Bound, Domain, Member, Range, Sequences, Subset, names_used
 from protocol_lab.spec.spec import Action, Model
 
 

@@ -31,10 +31,7 @@ from protocol_lab.compiler.operations import (
 )
 from protocol_lab.errors import Fault, LabError
 from protocol_lab.language import arithmetic, loop_bound, node_sets
-from protocol_lab.language.dependencies import (
-    is_plain,
-    source_hash,
-)
+from protocol_lab.language.dependencies import is_plain, source_hash
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.language.reading import reading
 from protocol_lab.language.source_code import code_of_file, names_read, without_annotations

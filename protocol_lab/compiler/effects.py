@@ -24,11 +24,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.language import containers
 from protocol_lab.language.dataflow import Flow
 from protocol_lab.language.reading import reading
-from protocol_lab.language.source_code import (
-    COMPILED_OTHERWISE,
-    names_read,
-    without_annotations,
-)
+from protocol_lab.language.source_code import COMPILED_OTHERWISE, names_read, without_annotations
 
 
 def may_refuse_changed(function: Callable) -> bool:

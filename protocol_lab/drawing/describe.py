@@ -1,15 +1,6 @@
 """The text alternative of a picture: one paragraph for screen readers."""
 
-from protocol_lab.drawing.cluster import (
-    Bar,
-    Card,
-    Cluster,
-    CutLink,
-    Entry,
-    Lane,
-    Messages,
-    Text,
-)
+from protocol_lab.drawing.cluster import Bar, Card, Cluster, CutLink, Entry, Lane, Messages, Text
 
 
 def describe(cluster: Cluster) -> str:

@@ -14,12 +14,7 @@ import numpy as np
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.distance.successor_graph import as_words
-from protocol_lab.grading.frame_conditions import (
-    first_breach,
-    left_alone,
-    parameters_in,
-    permitted,
-)
+from protocol_lab.grading.frame_conditions import first_breach, left_alone, parameters_in, permitted
 from protocol_lab.liveness.step_graph import StepGraph
 from protocol_lab.semantics.step_text import initial_text, steps_between
 from protocol_lab.semantics.transitions import evaluate, initial, successors

@@ -19,13 +19,7 @@ from protocol_lab.language.dataflow import Flow
 from protocol_lab.language.dependencies import is_plain
 from protocol_lab.language.reading import loop_sources, names_assigned, readable, reading
 from protocol_lab.language.source_code import code_text, error_at, names_read, place
-from protocol_lab.spec.layout import (
-    Named,
-    Struct,
-    StructLayout,
-    number_named,
-    other_names,
-)
+from protocol_lab.spec.layout import Named, Struct, StructLayout, number_named, other_names
 from protocol_lab.spec.layouts_in_code import Layouts, item_of
 from protocol_lab.spec.named_values import TAKE_ITEMS, names_inside
 

@@ -29,12 +29,7 @@ from protocol_lab.semantics.transitions import successors
 from protocol_lab.simulation.coverage_estimate import Estimate, Sightings
 from protocol_lab.simulation.random_walks import ENDS, Batch, Violating, Walks
 from protocol_lab.simulation.shrinking import shrink
-from protocol_lab.simulation.simulation_request import (
-    BIASES,
-    MOST_WALKS,
-    WALKS,
-    SimulationRequest,
-)
+from protocol_lab.simulation.simulation_request import BIASES, MOST_WALKS, WALKS, SimulationRequest
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.spec import Model, expect_model
 from protocol_lab.system.interrupts import deferred_interrupts

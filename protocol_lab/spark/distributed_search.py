@@ -43,9 +43,7 @@ from protocol_lab.spark.dataframes import (
 )
 from protocol_lab.spark.error_messages import cause, is_a_loss
 from protocol_lab.spark.executor.remote_path import AnyPath, path_of, remove_tree
-from protocol_lab.spark.executor.stages import (
-    in_worker,
-)
+from protocol_lab.spark.executor.stages import in_worker
 from protocol_lab.spark.executor.task_reports import DEADLOCK, Report, TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import VisitedRuns

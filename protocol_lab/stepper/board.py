@@ -9,12 +9,7 @@ from typing import Any
 
 from protocol_lab.drawing.pictures import caption
 from protocol_lab.explain.choices import choice_sentence, left_out
-from protocol_lab.explain.explanation import (
-    Explanation,
-    why_broken,
-    why_refused,
-    why_step_broken,
-)
+from protocol_lab.explain.explanation import Explanation, why_broken, why_refused, why_step_broken
 from protocol_lab.explain.wording import choice_text, constant_texts, first_line, spec_title, words
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import Attempt

@@ -16,14 +16,7 @@ from protocol_lab.language.dependencies import reachable
 from protocol_lab.language.reading import reading
 from protocol_lab.spec.constants import limits_of, show
 from protocol_lab.spec.layout import Bag, Named, Node, Seq
-from protocol_lab.spec.parameters import (
-    Member,
-    Range,
-    Sequences,
-    Subset,
-    TrueOrFalse,
-    names_used,
-)
+from protocol_lab.spec.parameters import Member, Range, Sequences, Subset, TrueOrFalse, names_used
 from protocol_lab.spec.spec import Action, Model, Spec
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import FALSE, TRUE, Expression

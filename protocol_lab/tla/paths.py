@@ -6,14 +6,7 @@ from typing import Any
 
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import FALSE, TRUE, Expression
-from protocol_lab.tla.values import (
-    Scope,
-    Translation,
-    Value,
-    common_type,
-    converted,
-    is_whole,
-)
+from protocol_lab.tla.values import Scope, Translation, Value, common_type, converted, is_whole
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol_lab import HOLDS, TAKEN, LabError, append
+from protocol_lab import *
 from protocol_lab.semantics.step_text import find_step
 from protocol_lab.semantics.transitions import initial
 from protocol_lab.spec.spec import Spec

@@ -3,14 +3,7 @@
 import json
 import re
 
-from protocol_lab.interchange.tlc_output import (
-    Atom,
-    Function,
-    PrintedTrace,
-    Sequence,
-    SetOf,
-    Value,
-)
+from protocol_lab.interchange.tlc_output import Atom, Function, PrintedTrace, Sequence, SetOf, Value
 
 
 def as_json(value: Value) -> object:

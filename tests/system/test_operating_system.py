@@ -16,13 +16,7 @@ import pytest
 from protocol_lab.compiler import kernel_cache
 from protocol_lab.errors import LabError
 from protocol_lab.spark.run_folder import RunFolder
-from protocol_lab.system import (
-    helper_processes,
-    memory,
-    notebook_server,
-    process,
-    programs,
-)
+from protocol_lab.system import helper_processes, memory, notebook_server, process, programs
 from protocol_lab.system.operating_system import (
     address_space,
     cores,

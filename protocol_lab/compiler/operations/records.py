@@ -23,13 +23,7 @@ from numba.extending import intrinsic, overload
 from protocol_lab.compiler.operations.chosen import Chosen, load_item
 from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.compiler.operations.lists import load_number, store_number
-from protocol_lab.compiler.operations.slots import (
-    Slots,
-    is_outside,
-    load,
-    moved,
-    slot_at,
-)
+from protocol_lab.compiler.operations.slots import Slots, is_outside, load, moved, slot_at
 from protocol_lab.compiler.operations.stores import (
     as_kept,
     bytes_in,

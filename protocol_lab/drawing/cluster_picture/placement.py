@@ -28,11 +28,7 @@ from protocol_lab.drawing.cluster_picture.message_lists import (
     draw_messages,
     draw_messages_aside,
 )
-from protocol_lab.drawing.cluster_picture.picture_text import (
-    highlight,
-    said_before,
-    value_width,
-)
+from protocol_lab.drawing.cluster_picture.picture_text import highlight, said_before, value_width
 from protocol_lab.drawing.describe import describe
 from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
 

@@ -20,14 +20,7 @@ from real_systems.kafka.logs.controller_part import spec
 from real_systems.kafka.logs.histories import Cluster
 from real_systems.kafka.logs.moments import NONE
 from real_systems.kafka.logs.reading.metadata_log import MetadataRecord
-from real_systems.logged_runs import (
-    LogAnswer,
-    LogMapping,
-    LogRecord,
-    Shown,
-    check_log,
-    shown_text,
-)
+from real_systems.logged_runs import LogAnswer, LogMapping, LogRecord, Shown, check_log, shown_text
 
 _TOPIC, _BROKER = 2, 4
 """A configuration's resource types."""

@@ -28,12 +28,7 @@ from real_systems.kafka.logs.reading.archives import unpacked
 from real_systems.kafka.logs.reading.entries import by_day, time_in
 from real_systems.kafka.logs.reading.readings import Run, here
 from real_systems.kafka.logs.reading.sources import find_sources
-from real_systems.kafka.logs.report_page import (
-    drawn_moments,
-    folded,
-    paragraph,
-    whole_page,
-)
+from real_systems.kafka.logs.report_page import drawn_moments, folded, paragraph, whole_page
 from real_systems.logged_runs import LogAnswer
 
 CLUSTERS = Path(__file__).parent / "clusters"
