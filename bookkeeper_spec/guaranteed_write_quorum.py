@@ -39,29 +39,7 @@ from typing import Annotated, NamedTuple
 
 from bookkeeper_spec import model, properties, recovery, writing
 from bookkeeper_spec.draw.ledger import draw_guaranteed_write_quorum
-from bookkeeper_spec.model import (
-    AckQuorum,
-    Bookie,
-    BookieCount,
-    Client,
-    ClientCount,
-    EnsembleChoice,
-    FencedLedger,
-    IgnoreLateReads,
-    InflightLimit,
-    Mail,
-    MaxLostMessages,
-    RecoveryReadsFence,
-    SomeEntry,
-    WriteQuorum,
-    Writer,
-    bookies_to_choose,
-    copies,
-    fragment_of_entry,
-    its_own,
-    no_ensemble,
-    why_not_handle_add,
-)
+from bookkeeper_spec.model import *
 from bookkeeper_spec.protocol import ledger_spec
 from bookkeeper_spec.recovery import hear_of_fence, its_write_ensemble, recovery_start, write_back
 from bookkeeper_spec.writing import (

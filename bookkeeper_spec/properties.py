@@ -4,15 +4,7 @@ Then the bound on a search, and situations worth finding. The names are the orig
 one other variant claims is in that variant's own module.
 """
 
-from bookkeeper_spec.model import (
-    NO_ENTRY,
-    NOT_STARTED,
-    Constants,
-    State,
-    copies,
-    fragment_of_entry,
-    recovers,
-)
+from bookkeeper_spec.model import *
 from protocol_lab import *
 
 # --- Types ---------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from bookkeeper_spec import properties, recovery, writing
 from bookkeeper_spec.draw.choices import CLIENTS
 from bookkeeper_spec.draw.events import client_events, client_lifelines
 from bookkeeper_spec.draw.ledger import draw_protocol
-from bookkeeper_spec.model import CONFIGURATIONS, Bookie, Client, Constants, State, alike, init
+from bookkeeper_spec.model import *
 from bookkeeper_spec.writing import client_closes_ledger_success as close_as_in_original
 from bookkeeper_spec.writing import close_over_recovery
 from protocol_lab import *

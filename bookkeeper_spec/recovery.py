@@ -10,21 +10,7 @@ quorum can have it. If all have answered or timed out and neither is the case, t
 up.
 """
 
-from bookkeeper_spec.model import (
-    FENCING,
-    NO_ENTRY,
-    READ_WRITE,
-    Bookie,
-    Client,
-    Constants,
-    SomeEntry,
-    SomeLac,
-    State,
-    handle,
-    ignore,
-    send,
-    was_add_sent,
-)
+from bookkeeper_spec.model import *
 from bookkeeper_spec.writing import add_pending_op, close_ledger, receive_confirmation, send_adds
 from protocol_lab import *
 

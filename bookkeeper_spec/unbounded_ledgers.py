@@ -44,20 +44,7 @@ from bookkeeper_spec.draw.events import unbounded_events
 from bookkeeper_spec.draw.ledger import draw_unbounded_ledgers
 from bookkeeper_spec.guaranteed_write_quorum import STAMPS, SomeMark, keep_marks, stamp, stamp_of
 from bookkeeper_spec.guaranteed_write_quorum import client_closes_ledger_success as close_as_in_gwq
-from bookkeeper_spec.model import (
-    NOT_STARTED,
-    Bookie,
-    Client,
-    SomeEntry,
-    answer_from,
-    ensemble_of,
-    handle,
-    ignore,
-    is_earliest_answer,
-    its_own,
-    reply_to,
-    why_not_handle_add,
-)
+from bookkeeper_spec.model import *
 from bookkeeper_spec.properties import (
     all_acked_entries_are_readable,
     are_clients_of_their_type,

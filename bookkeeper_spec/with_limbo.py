@@ -39,24 +39,6 @@ from typing import Annotated, NamedTuple
 
 from bookkeeper_spec import model, properties, writing
 from bookkeeper_spec.draw.ledger import draw_with_limbo
-from bookkeeper_spec.model import (
-    Bookie,
-    Client,
-    SomeEntry,
-    SomeLac,
-    act_upon_add_time_outs,
-    act_upon_losses,
-    add_time_outs,
-    answer_from,
-    handle,
-    is_earliest_answer,
-    is_earliest_request,
-    its_own,
-    recovers,
-    send,
-    sent,
-    why_not_handle_add,
-)
 from bookkeeper_spec.properties import count_lost_fencing, count_lost_writes, within_lost_messages
 from bookkeeper_spec.protocol import ledger_spec
 from bookkeeper_spec.recovery import (
@@ -84,7 +66,7 @@ from bookkeeper_spec.v4_13.actions import (
     with_bookie_if,
     without_one,
 )
-from bookkeeper_spec.v4_13.model import WRITE, Reads, init
+from bookkeeper_spec.v4_13.model import *
 from bookkeeper_spec.v4_13.properties import count_lost_reads
 from bookkeeper_spec.writing import bookie_sends_add_confirmed_response as store_and_confirm
 from bookkeeper_spec.writing import bookie_sends_fencing_read_lac_response as fence_and_tell_lac

@@ -10,37 +10,7 @@ and confirmed; bookies that fail are replaced, and pending entries sent again; b
 answer reads; the creator hears of it, or closes the ledger.
 """
 
-from bookkeeper_spec.model import (
-    Bookie,
-    Client,
-    Constants,
-    Entry,
-    Fragment,
-    PendingAddOp,
-    SomeEntry,
-    SomeLac,
-    State,
-    Writer,
-    act_upon_add_time_outs,
-    add_time_outs,
-    answer_from,
-    bookies_to_choose,
-    handle,
-    has_pending_resends,
-    is_earliest_answer,
-    is_valid_ensemble,
-    its_own,
-    needs_resend,
-    no_ensemble,
-    recovers,
-    reply_to,
-    send,
-    store,
-    update_fragments,
-    were_adds_sent,
-    why_not_handle_add,
-    why_not_hear_refusal,
-)
+from bookkeeper_spec.model import *
 from protocol_lab import *
 
 # --- Changes of the metadata, by compare-and-set on their version --------------------------------

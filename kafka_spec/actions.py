@@ -8,20 +8,7 @@ The last two sections are those of Kafka before KIP-320: nothing in them compare
 `kip_320` and `kip_320_first_try` replace them; `kafka_spec/__init__` has the versions side by side.
 """
 
-from kafka_spec.model import (
-    Constants,
-    LeaderAndIsrRequest,
-    Record,
-    Replica,
-    Request,
-    State,
-    has_offset,
-    has_same_record,
-    is_following,
-    is_in_isr,
-    is_true_leader,
-    presumes_leadership,
-)
+from kafka_spec.model import *
 from protocol_lab import *
 
 # --- The controller decides ------------------------------------------------------------------

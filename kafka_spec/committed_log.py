@@ -10,7 +10,7 @@ ISR, too. No original has this; it is the kit's own.
 
 from typing import Annotated, NamedTuple
 
-from kafka_spec.model import Replica, has_offset, has_same_record, presumes_leadership
+from kafka_spec.model import *
 from protocol_lab import *
 
 

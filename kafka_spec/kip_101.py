@@ -22,7 +22,7 @@ https://github.com/hachikuji/kafka-specification
 
 from kafka_spec import actions
 from kafka_spec.actions import become_follower_and_truncate_to, is_for_another, is_news
-from kafka_spec.model import Constants, Replica, Request, State
+from kafka_spec.model import *
 from kafka_spec.properties import replication_spec
 from protocol_lab import *
 

@@ -25,7 +25,7 @@ from kafka_spec.actions import (
     is_for_another,
     is_news,
 )
-from kafka_spec.model import Constants, Replica, Request, State
+from kafka_spec.model import *
 from kafka_spec.properties import replication_spec
 from protocol_lab import *
 

@@ -29,18 +29,7 @@ from kafka_spec.actions import (
     update_isr,
 )
 from kafka_spec.committed_log import committed_log, committed_records
-from kafka_spec.model import (
-    Constants,
-    Replica,
-    Request,
-    State,
-    has_high_watermark_reached_current_epoch,
-    has_offset,
-    is_following,
-    is_in_isr,
-    is_true_leader,
-    presumes_leadership,
-)
+from kafka_spec.model import *
 from kafka_spec.properties import replication_spec
 from protocol_lab import *
 

@@ -8,7 +8,7 @@ Nothing makes the controller elect anybody, a follower fetch, or a leader drop a
 So a record may be written and never committed.
 """
 
-from kafka_spec.model import Constants, State, has_offset, is_true_leader, presumes_leadership
+from kafka_spec.model import *
 from protocol_lab import *
 
 

@@ -15,19 +15,7 @@ from kafka_spec import liveness, situations
 from kafka_spec.draw.choices import REPLICATION
 from kafka_spec.draw.events import CONTROLLER, replication_events
 from kafka_spec.draw.replication import draw_replication
-from kafka_spec.model import (
-    NO_EPOCH,
-    Constants,
-    Record,
-    Replica,
-    State,
-    has_offset,
-    has_same_record,
-    holds_committed,
-    init,
-    is_in_isr,
-    presumes_leadership,
-)
+from kafka_spec.model import *
 from protocol_lab import *
 
 # --- Committed records are where they must be --------------------------------------------------

@@ -5,14 +5,7 @@ and two leaders in one epoch in none. The docstrings say what was found with thr
 records and three leader epochs; a test finds it again.
 """
 
-from kafka_spec.model import (
-    Constants,
-    State,
-    has_same_record,
-    holds_committed,
-    is_following,
-    presumes_leadership,
-)
+from kafka_spec.model import *
 from protocol_lab import *
 
 # --- Who leads, and who is in sync -------------------------------------------------------------

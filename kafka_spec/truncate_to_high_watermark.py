@@ -29,7 +29,7 @@ from typing import Annotated, NamedTuple
 
 from kafka_spec import actions, model
 from kafka_spec.actions import adopt, become_follower_and_truncate_to, is_for_another, is_news
-from kafka_spec.model import Replica, Request, State, is_following
+from kafka_spec.model import *
 from kafka_spec.properties import replication_spec
 from protocol_lab import *
 

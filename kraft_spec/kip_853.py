@@ -37,7 +37,7 @@ from kraft_spec.draw.choices import CHOICES
 from kraft_spec.draw.events import declare_messages, server_events
 from kraft_spec.draw.servers import draw_servers
 from kraft_spec.liveness import declare_liveness
-from kraft_spec.model import Host, Messages, Server, State, Value, init, messages_in_flight
+from kraft_spec.model import *
 from kraft_spec.properties import declare_properties
 from kraft_spec.situations import declare_situations
 from protocol_lab import *

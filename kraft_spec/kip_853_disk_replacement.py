@@ -16,7 +16,7 @@ from kraft_spec import kip_853_with_empty_disks as disks
 from kraft_spec import kip_853_with_requests as requests
 from kraft_spec.draw.additions import draw_disk_replacement
 from kraft_spec.kip_853 import kip_853_spec
-from kraft_spec.model import Server
+from kraft_spec.model import *
 from protocol_lab import *
 
 Constants = extends(disks.Constants)(requests.Constants)

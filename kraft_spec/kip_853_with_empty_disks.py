@@ -26,7 +26,7 @@ from kraft_spec import constants, model
 from kraft_spec.actions.cluster import started_servers
 from kraft_spec.draw.additions import draw_with_empty_disks
 from kraft_spec.kip_853 import kip_853_spec
-from kraft_spec.model import Server, has_started, is_alive, is_member, pairs_of, pairs_of_the_dead
+from kraft_spec.model import *
 from protocol_lab import *
 
 

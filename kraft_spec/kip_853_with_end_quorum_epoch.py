@@ -28,20 +28,9 @@ from kraft_spec.actions.elections import stand_for_election
 from kraft_spec.actions.replication import Fetch
 from kraft_spec.actions.replication import accept_fetch_request_from_voter as accept_as_published
 from kraft_spec.actions.server_states import fail_pending_writes, maybe_transition
-from kraft_spec.constants import Constants
 from kraft_spec.draw.additions import draw_end_quorum, draw_with_end_quorum
 from kraft_spec.kip_853 import kip_853_spec
-from kraft_spec.model import (
-    Epoch,
-    FetchState,
-    Server,
-    is_connected,
-    is_member,
-    is_receivable,
-    messages_in_flight,
-    pairs_of,
-    remove_across,
-)
+from kraft_spec.model import *
 from protocol_lab import *
 
 

@@ -57,22 +57,7 @@ from kraft_spec.actions.server_states import maybe_transition, transition_to_una
 from kraft_spec.draw.additions import draw_requests, draw_with_requests
 from kraft_spec.draw.wording import ADMINISTRATOR
 from kraft_spec.kip_853 import kip_853_spec
-from kraft_spec.model import (
-    Command,
-    Epoch,
-    Error,
-    FetchState,
-    Pair,
-    Server,
-    has_started,
-    is_alive,
-    is_member,
-    is_receivable,
-    messages_in_flight,
-    pairs_of,
-    remove_across,
-    send,
-)
+from kraft_spec.model import *
 from protocol_lab import *
 
 

@@ -30,11 +30,9 @@ from kraft_spec.kip_853 import (
     within_current_epoch,
     within_messages_in_flight,
 )
-from kraft_spec.model import Host, Server, Value
 from kraft_spec.pre_vote import cluster, elections, replication
-from kraft_spec.pre_vote.constants import CONFIGURATIONS, Constants
 from kraft_spec.pre_vote.liveness import declare_liveness
-from kraft_spec.pre_vote.model import Counters, Messages, State, init
+from kraft_spec.pre_vote.model import *
 from kraft_spec.pre_vote.picture import draw_with_pre_vote
 from kraft_spec.pre_vote.properties import declare_properties
 from kraft_spec.pre_vote.situations import declare_situations

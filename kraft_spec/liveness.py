@@ -8,8 +8,7 @@ original's; the last two are the kit's.
 
 from kraft_spec.actions import elections, replication
 from kraft_spec.actions.replication import is_config_command
-from kraft_spec.constants import Constants
-from kraft_spec.model import State, Value, is_connected, is_current_leader, is_member
+from kraft_spec.model import *
 from protocol_lab import *
 
 # --- Predicates of states ----------------------------------------------------------------------

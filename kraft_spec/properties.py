@@ -5,8 +5,7 @@ so that a vacuous model is noticed. For what must eventually happen see `livenes
 """
 
 from kraft_spec.actions.replication import holds_value
-from kraft_spec.constants import Constants
-from kraft_spec.model import State, is_current_leader
+from kraft_spec.model import *
 from protocol_lab import *
 
 OF_OBSERVERS = ("leader", "follower", "unattached", "voted")

@@ -5,8 +5,7 @@ with a broken rule; the docstrings say which.
 """
 
 from kraft_spec.actions.replication import holds_value
-from kraft_spec.constants import Constants
-from kraft_spec.model import State, is_alive, is_member
+from kraft_spec.model import *
 from protocol_lab import *
 
 # --- Leaders -----------------------------------------------------------------------------------

@@ -37,22 +37,7 @@ from protocol_lab import *
 from pulsar_spec.draw.choices import CHOICES
 from pulsar_spec.draw.compaction import draw_compaction
 from pulsar_spec.draw.events import LIFELINES, compaction_events
-from pulsar_spec.model import (
-    NULL_KEY,
-    Constants,
-    Consumer,
-    Ledger,
-    Message,
-    PhaseOneResult,
-    State,
-    first_in_ledger,
-    has_ended,
-    has_lost_its_ledger,
-    has_received_everything,
-    init,
-    max_compacted_ledger_id,
-    next_received,
-)
+from pulsar_spec.model import *
 from pulsar_spec.properties import declare_properties
 
 

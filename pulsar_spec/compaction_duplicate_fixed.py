@@ -19,7 +19,7 @@ Source: compaction.tla by thetumbled, https://github.com/thetumbled/pulsar-tlapl
 from protocol_lab import *
 from pulsar_spec import compaction
 from pulsar_spec.compaction import compaction_spec
-from pulsar_spec.model import Constants, State, max_compacted_ledger_id
+from pulsar_spec.model import *
 from pulsar_spec.properties import declare_properties
 
 

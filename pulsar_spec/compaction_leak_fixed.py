@@ -23,7 +23,7 @@ from protocol_lab import *
 from pulsar_spec import compaction, model
 from pulsar_spec.compaction import compaction_spec, forget_phase_one, take_over, write_ledger
 from pulsar_spec.draw.compaction import draw_compaction_with_named_ledgers
-from pulsar_spec.model import Constants, Ledger, LedgerId, max_compacted_ledger_id
+from pulsar_spec.model import *
 from pulsar_spec.properties import between_compactions_one_ledger_exists, declare_properties
 
 

@@ -43,15 +43,7 @@ from pulsar_spec.compaction import compaction_spec, forget_phase_one, is_kept, t
 from pulsar_spec.compaction import consumer_finishes as finish
 from pulsar_spec.compaction import consumer_receives as receive_in_one_step
 from pulsar_spec.draw.compaction import draw_compaction_v4_2
-from pulsar_spec.model import (
-    NULL_KEY,
-    NULL_VALUE,
-    Ledger,
-    LedgerId,
-    first_in_ledger,
-    has_received_everything,
-    next_received,
-)
+from pulsar_spec.model import *
 from pulsar_spec.properties import declare_properties, last_received, last_sent, value_of
 
 # --- Constants and state -------------------------------------------------------------------------

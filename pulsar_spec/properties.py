@@ -5,17 +5,7 @@ situations worth finding, which claim nothing.
 """
 
 from protocol_lab import *
-from pulsar_spec.model import (
-    NULL_KEY,
-    NULL_VALUE,
-    Constants,
-    State,
-    existing_ledgers,
-    first_in_ledger,
-    has_ended,
-    has_lost_its_ledger,
-    has_received_everything,
-)
+from pulsar_spec.model import *
 
 # --- The original's invariants -----------------------------------------------------------------
 

@@ -43,9 +43,8 @@ from bookkeeper_spec import properties as shared
 from bookkeeper_spec.draw.choices import TWO_WRITERS
 from bookkeeper_spec.draw.events import v4_13_events, v4_13_lifelines
 from bookkeeper_spec.draw.ledger import draw_v4_13
-from bookkeeper_spec.model import Bookie, alike
 from bookkeeper_spec.v4_13 import actions, properties
-from bookkeeper_spec.v4_13.model import CONFIGURATIONS, Constants, State, init
+from bookkeeper_spec.v4_13.model import *
 from protocol_lab import *
 
 spec = Spec(

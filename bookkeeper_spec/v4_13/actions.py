@@ -8,46 +8,12 @@ once. w1 closes the ledger, or w2 fences it, reads everything, writes it back, a
 `bookkeeper.protocol` is in `writing` and `recovery`.
 """
 
-from bookkeeper_spec.model import (
-    FENCING,
-    Bookie,
-    Entry,
-    Fragment,
-    SomeEntry,
-    SomeLac,
-    act_upon_add_time_outs,
-    act_upon_losses,
-    add_time_outs,
-    answer_from,
-    bookies_to_choose,
-    fragment_of_entry,
-    handle,
-    has_pending_resends,
-    its_own,
-    no_ensemble,
-    reply_to,
-    send,
-    sent,
-    smallest_ensemble,
-    store,
-    why_not_handle_add,
-    why_not_hear_refusal,
-)
 from bookkeeper_spec.recovery import (
     has_quorum_coverage,
     why_not_end_recovery,
     write_back_next_entry,
 )
-from bookkeeper_spec.v4_13.model import (
-    PENDING_READ_RESPONSE,
-    READ,
-    W1,
-    W2,
-    WRITE,
-    Constants,
-    SomeWriter,
-    State,
-)
+from bookkeeper_spec.v4_13.model import *
 from bookkeeper_spec.writing import (
     add_pending_op,
     begin_fragment,

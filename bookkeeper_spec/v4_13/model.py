@@ -2,22 +2,7 @@
 
 from typing import Annotated, NamedTuple
 
-from bookkeeper_spec.model import (
-    AckQuorum,
-    AddMessages,
-    Bookie,
-    BookieCount,
-    CloseOverridesRecovery,
-    CountFromLac,
-    EnsembleChoice,
-    Entry,
-    FencedLedger,
-    Mail,
-    MaxLostMessages,
-    SendLimit,
-    WriteQuorum,
-    Writer,
-)
+from bookkeeper_spec.model import *
 from protocol_lab import *
 
 

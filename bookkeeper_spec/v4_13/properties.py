@@ -1,6 +1,5 @@
 """What is claimed of 4.13: invariants, what must be reachable, the bound, and situations."""
 
-from bookkeeper_spec.model import has_entry
 from bookkeeper_spec.properties import (
     count_lost_fencing,
     count_lost_writes,
@@ -9,7 +8,7 @@ from bookkeeper_spec.properties import (
     is_writer_of_its_type,
     within_lost_messages,
 )
-from bookkeeper_spec.v4_13.model import PENDING_READ_RESPONSE, WRITE, Constants, State
+from bookkeeper_spec.v4_13.model import *
 from protocol_lab import *
 
 

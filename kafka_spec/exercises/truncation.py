@@ -16,18 +16,7 @@ from kafka_spec.kip_320 import (
     is_following_leader_epoch,
     is_shorter,
 )
-from kafka_spec.model import (
-    Constants,
-    Replica,
-    Request,
-    State,
-    has_high_watermark_reached_current_epoch,
-    has_offset,
-    is_following,
-    is_in_isr,
-    is_true_leader,
-    presumes_leadership,
-)
+from kafka_spec.model import *
 from kafka_spec.properties import strong_isr
 from protocol_lab import *
 from protocol_lab.checker.result import Result

@@ -40,7 +40,7 @@ from kafka_spec.kip_966 import broker, controller, replica
 from kafka_spec.kip_966.configurations import CONFIGURATIONS
 from kafka_spec.kip_966.events import broker_events, declare_messages
 from kafka_spec.kip_966.liveness import declare_liveness
-from kafka_spec.kip_966.model import Broker, Constants, State, Value, init, messages_in_flight
+from kafka_spec.kip_966.model import *
 from kafka_spec.kip_966.picture import draw_kip_966
 from kafka_spec.kip_966.properties import declare_properties
 from kafka_spec.kip_966.situations import declare_situations

@@ -2,23 +2,7 @@
 
 from kafka_spec.kip_966.controller import Leader as NextLeader
 from kafka_spec.kip_966.controller import fence, is_outdated, is_stale, may_lead_without
-from kafka_spec.kip_966.model import (
-    AlterPartitionRequest,
-    Broker,
-    Constants,
-    Fetcher,
-    PartitionMetadata,
-    PendingRequest,
-    RegisterRequest,
-    ReplicaState,
-    Shutdown,
-    State,
-    discard,
-    end_of,
-    has_pending_ap,
-    is_offline,
-    is_running,
-)
+from kafka_spec.kip_966.model import *
 from kafka_spec.kip_966.replica import (
     add_to_fetcher,
     fail_pending,

@@ -4,17 +4,7 @@ Steps in which somebody may be elected have the partition's next leader as a par
 where there is none.
 """
 
-from kafka_spec.kip_966.model import (
-    AlterPartitionResponse,
-    Broker,
-    Constants,
-    Error,
-    PartitionChange,
-    RegisterResponse,
-    State,
-    discard,
-    is_running,
-)
+from kafka_spec.kip_966.model import *
 from protocol_lab import *
 
 Leader = Range(0, "broker_count")  # NONE, or a broker

@@ -7,7 +7,7 @@ makes a producer write, a broker stop, a session expire, or an administrator rea
 from kafka_spec.kip_966 import broker as brokers
 from kafka_spec.kip_966 import controller, replica
 from kafka_spec.kip_966.broker import learns_assignment, learns_leader_epoch, learns_leadership
-from kafka_spec.kip_966.model import Broker, Constants, State, Value, is_valued_in
+from kafka_spec.kip_966.model import *
 from protocol_lab import *
 
 # --- Predicates of states ------------------------------------------------------------------------

@@ -1,13 +1,6 @@
 """What is claimed: the original's eight invariants, its sanity checks, what must be reachable."""
 
-from kafka_spec.kip_966.model import (
-    Constants,
-    State,
-    end_of,
-    has_pending_ap,
-    is_running,
-    is_valued_in,
-)
+from kafka_spec.kip_966.model import *
 from protocol_lab import *
 
 

@@ -1,20 +1,6 @@
 """What a replica does: the high watermark, acknowledgements, writes, fetches."""
 
-from kafka_spec.kip_966.model import (
-    Broker,
-    Constants,
-    Error,
-    Fetcher,
-    FetchRequest,
-    FetchResponse,
-    Record,
-    ReplicaState,
-    State,
-    Value,
-    discard,
-    end_of,
-    is_running,
-)
+from kafka_spec.kip_966.model import *
 from protocol_lab import *
 
 Fetch = Member("messages.fetch_requests")

@@ -1,6 +1,6 @@
 """Situations that are worth finding, for a learner to pick."""
 
-from kafka_spec.kip_966.model import Constants, State, end_of
+from kafka_spec.kip_966.model import *
 from protocol_lab import *
 
 

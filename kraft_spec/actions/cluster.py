@@ -19,29 +19,7 @@ from kraft_spec.actions.replication import (
     track_members,
 )
 from kraft_spec.actions.server_states import fail_pending_writes, step_down
-from kraft_spec.constants import Constants
-from kraft_spec.model import (
-    BeginQuorumEpochRequest,
-    Command,
-    Config,
-    Entry,
-    Error,
-    FetchRequest,
-    FetchState,
-    Host,
-    Pair,
-    Server,
-    State,
-    all_pairs,
-    down_pairs,
-    has_started,
-    is_connected,
-    is_member,
-    lose_all_across,
-    pairs_of,
-    pairs_of_the_dead,
-    send,
-)
+from kraft_spec.model import *
 from protocol_lab import *
 
 # --- New servers ---------------------------------------------------------------------------------

@@ -22,22 +22,7 @@ from kraft_spec.actions.server_states import (
     transition_to_unattached,
     transition_to_voted,
 )
-from kraft_spec.constants import Constants
-from kraft_spec.model import (
-    BeginQuorumEpochRequest,
-    Entry,
-    FetchState,
-    RequestVoteRequest,
-    RequestVoteResponse,
-    Server,
-    State,
-    discard,
-    is_connected,
-    is_majority,
-    is_member,
-    is_receivable,
-    send,
-)
+from kraft_spec.model import *
 from protocol_lab import *
 
 VoteRequest = Member("net_messages.vote_requests")

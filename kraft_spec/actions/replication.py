@@ -10,27 +10,7 @@ from kraft_spec.actions.server_states import (
     maybe_handle_common_response,
     transition_to_unattached,
 )
-from kraft_spec.constants import Constants
-from kraft_spec.model import (
-    Config,
-    Correlation,
-    Entry,
-    Error,
-    FetchRequest,
-    FetchResponse,
-    FetchResult,
-    FetchState,
-    Result,
-    Server,
-    State,
-    Value,
-    discard,
-    has_started,
-    is_connected,
-    is_member,
-    is_receivable,
-    send,
-)
+from kraft_spec.model import *
 from protocol_lab import *
 
 Fetch = Member("net_messages.fetch_requests")

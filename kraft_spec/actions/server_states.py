@@ -19,7 +19,7 @@ transitions of QuorumState; one action may do several of them, as the README say
 of a later epoch a server of any state becomes unattached, and then voted.
 """
 
-from kraft_spec.model import Server, ServerState
+from kraft_spec.model import *
 from protocol_lab import *
 
 

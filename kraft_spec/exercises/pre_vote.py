@@ -7,9 +7,8 @@ from kraft_spec.actions.elections import is_log_good_enough
 from kraft_spec.actions.replication import reason_not_to_answer
 from kraft_spec.actions.server_states import fail_pending_writes
 from kraft_spec.model import pair
-from kraft_spec.pre_vote.constants import Constants
 from kraft_spec.pre_vote.elections import answer_vote_request, may_vote_for, vote_error
-from kraft_spec.pre_vote.model import State, forget_fetches
+from kraft_spec.pre_vote.model import Constants, State, forget_fetches
 from kraft_spec.pre_vote.server_states import add_vote, transition_to_unattached
 from kraft_spec.properties import a_later_leader
 from protocol_lab import *

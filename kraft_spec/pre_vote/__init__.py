@@ -3,8 +3,7 @@
 The logs, the configurations in them, the high watermark, rejected and diverging fetches, and what a
 leader checks before a reconfiguration are those of `kraft_spec.actions`. In reading order:
 
-- constants: those of `kraft.kip_853` that still mean something, and those of pre-vote
-- model: what state and messages have in addition
+- model: the constants, and what state and messages have in addition
 - server_states: what a server becomes when it learns something
 - elections: who gives up, who asks first, who says yes, who leads
 - replication: who fetches, and what a leader makes of it

@@ -9,25 +9,7 @@ from kraft_spec.actions.cluster import (
 )
 from kraft_spec.actions.replication import reset_end_offsets
 from kraft_spec.actions.server_states import fail_pending_writes
-from kraft_spec.model import (
-    Command,
-    Pair,
-    Server,
-    all_pairs,
-    has_started,
-    is_member,
-    pairs_of,
-    pairs_of_the_dead,
-    send,
-)
-from kraft_spec.pre_vote.constants import Constants
-from kraft_spec.pre_vote.model import (
-    BeginQuorumEpochRequest,
-    State,
-    forget_fetches,
-    is_up,
-    lose_all_across,
-)
+from kraft_spec.pre_vote.model import *
 from kraft_spec.pre_vote.server_states import boot_unattached, step_down
 from protocol_lab import *
 

@@ -16,25 +16,7 @@ from kraft_spec.actions.replication import (
     reset_end_offsets,
 )
 from kraft_spec.actions.server_states import fail_pending_writes
-from kraft_spec.model import (
-    Entry,
-    Error,
-    Server,
-    discard,
-    is_connected,
-    is_majority,
-    is_member,
-    is_receivable,
-    send,
-)
-from kraft_spec.pre_vote.constants import Constants
-from kraft_spec.pre_vote.model import (
-    BeginQuorumEpochRequest,
-    RequestVoteRequest,
-    RequestVoteResponse,
-    State,
-    forget_fetches,
-)
+from kraft_spec.pre_vote.model import *
 from kraft_spec.pre_vote.server_states import (
     add_vote,
     is_handled_by_common_rules,

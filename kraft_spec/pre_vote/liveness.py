@@ -11,10 +11,8 @@ from kraft_spec.liveness import (
     reconfiguration_not_stuck,
     values_eventually_acked,
 )
-from kraft_spec.model import Server, is_connected
 from kraft_spec.pre_vote import elections, replication
-from kraft_spec.pre_vote.constants import Constants
-from kraft_spec.pre_vote.model import State
+from kraft_spec.pre_vote.model import *
 from protocol_lab import *
 
 

@@ -3,9 +3,7 @@
 Some are those of `kraft.kip_853` under other names. Then follow the kit's own.
 """
 
-from kraft_spec.model import is_alive, is_member
-from kraft_spec.pre_vote.constants import Constants
-from kraft_spec.pre_vote.model import State
+from kraft_spec.pre_vote.model import *
 from kraft_spec.properties import (
     a_later_leader,
     acked_value_not_lost,

@@ -26,17 +26,7 @@ from kraft_spec.actions.replication import (
     take_what_it_brings,
     track_members,
 )
-from kraft_spec.model import (
-    FetchRequest,
-    Server,
-    Value,
-    has_started,
-    is_connected,
-    is_receivable,
-    send,
-)
-from kraft_spec.pre_vote.constants import Constants
-from kraft_spec.pre_vote.model import State
+from kraft_spec.pre_vote.model import *
 from kraft_spec.pre_vote.server_states import (
     is_handled_by_common_rules,
     maybe_handle_common_response,

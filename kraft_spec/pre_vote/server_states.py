@@ -16,7 +16,7 @@ would become prospective becomes a candidate.
 """
 
 from kraft_spec.actions.server_states import fail_pending_writes, may_follow, vote_in
-from kraft_spec.model import ServerState
+from kraft_spec.model import *
 from protocol_lab import *
 
 

@@ -1,7 +1,6 @@
 """Situations that are worth finding in KRaft with pre-vote."""
 
-from kraft_spec.pre_vote.constants import Constants
-from kraft_spec.pre_vote.model import State
+from kraft_spec.pre_vote.model import *
 from kraft_spec.situations import nobody_leads
 from protocol_lab import *
 
