@@ -100,3 +100,19 @@ BROKERS = {
     "unfence_broker": "Broker {broker}'s session is renewed",
     "perform_partition_reassignment": "Reassign the partition: add {adding}, remove {removing}",
 }
+
+SETTINGS = {
+    "send": "A producer sends the next record",
+    "copy": "Broker {follower} copies from the leader",
+    "fall_behind": "Broker {follower} falls behind and leaves the ISR",
+    "rejoin": "Broker {follower} is in the ISR again",
+    "give_up": "The producer of {value} gives up",
+    "stop": "Stop broker {broker}",
+    "pause": "Broker {broker} pauses until its session ends",
+    "kill": "Kill broker {broker}",
+    "lose_power": "Broker {broker} loses power; {flushed:record} flushed",
+    "rack_loses_power": "Rack {rack} loses power; nothing flushed on {cut}",
+    "replace_disk": "Broker {broker} gets a new disk",
+    "resume": "Broker {broker} is back",
+    "start": "Start broker {broker}",
+}

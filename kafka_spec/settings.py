@@ -1,0 +1,558 @@
+"""What settings promise: one partition of a KRaft cluster, in an operator's words.
+
+What it models: each step is something that an operator can name. A record is sent or copied, a
+follower falls behind or rejoins, a broker is killed, loses power, pauses, is stopped, gets a new
+disk, starts. How often each fault may happen is a constant. A search of all states then tells what
+the settings promise within these faults. Four promises are invariants, and so is their price: does
+the partition take writes, does it wait for a broker, does it need an operator?
+
+Releases differ in six rules (below, *Which release does what*). A release stands for itself and for
+those up to the next one in the list.
+
+Simplified: decisions are atomic. The controller acts at once, and all brokers in reach learn of it
+at once: no broker obeys an old request, and a leader without a session serves nobody. All share one
+high watermark. A consumer reads what it may as soon as it may. A session ends before its broker
+registers again. Of the candidates the first in the assignment leads, as in Kafka; leadership does
+not return to the preferred leader. So losses that need two quick elections or two leaders at once
+are not seen here: `unclean_leader_election` (the talk) and `kip_966` have these.
+Left out: reassignments, retention, transactions, remote storage, several directories on a broker.
+
+What breaks: with the defaults (3 replicas, min.insync.replicas 2, acks=all; one clean stop, one
+pause, one power cut) release 3.9 loses an acknowledged record in 6 steps; 4.1 with ELR keeps it.
+
+Source: Kafka's `Partition`, `PartitionChangeBuilder` and `ReplicationControlManager`; the class,
+the release and the recorded run of each rule stand in `in_real_kafka.md`.
+"""
+
+from typing import Annotated, NamedTuple
+
+from kafka_spec.draw.choices import SETTINGS
+from kafka_spec.draw.settings import draw_settings
+from protocol_lab import *
+
+RELEASES = ("3.6", "3.7", "3.9", "4.0", "4.1", "4.3")
+
+
+class Constants(NamedTuple):
+    """What is configured, and how often each fault may happen."""
+
+    replicas: Annotated[int, Limits(1, 5, "replication.factor", classes=(5,))] = 3
+    min_isr: Annotated[int, Limits(1, 5, "min.insync.replicas")] = 2
+    acks: Annotated[str, choice("all", "1", "0", meaning="acks of the producers")] = "all"
+    unclean: Annotated[int, flag("unclean.leader.election.enable")] = 0
+    elr: Annotated[int, flag("eligible leader replicas are on (possible from 4.0)")] = 0
+    racks: Annotated[int, Limits(1, 5, "power supplies; brokers take them in turn")] = 3
+    release: Annotated[str, choice(*RELEASES, meaning="Kafka, up to the next of these")] = "3.9"
+    values: Annotated[int, Limits(1, 3, "records that are sent", classes=(3,))] = 1
+
+    lags: Annotated[int, Limits(0, 9, "followers fall behind, and leave the ISR")] = 0
+    give_ups: Annotated[int, Limits(0, 9, "producers wait no longer (delivery.timeout.ms)")] = 0
+    stops: Annotated[int, Limits(0, 9, "clean shutdowns")] = 1
+    pauses: Annotated[int, Limits(0, 9, "pauses or network cuts that outlast the session")] = 1
+    kills: Annotated[int, Limits(0, 9, "processes die; their disks keep everything")] = 0
+    power_cuts: Annotated[int, Limits(0, 9, "brokers lose power, and what was not flushed")] = 1
+    rack_cuts: Annotated[int, Limits(0, 9, "power supplies fail, with all their brokers")] = 0
+    new_disks: Annotated[int, Limits(0, 9, "disks are replaced while their brokers are down")] = 0
+    machines: Annotated[int, Limits(0, 9, "brokers are lost for good")] = 0
+
+
+CONFIGURATIONS = (
+    Configuration("default", "3.9: a stop, a pause and a power cut", "violated in 7 states"),
+    Configuration("with_elr", "4.1: the same, with ELR", "12,363", {"release": "4.1", "elr": True}),
+)
+
+# --- State ---------------------------------------------------------------------------------------
+
+Broker = Node("replicas", noun="broker")
+Value = Node("values", noun="record")
+
+
+class Record(Struct):
+    """A record in a log; its offset is its place, from 0."""
+
+    value: Value
+    epoch: Int8  # of the leader that wrote it
+
+
+class Happened(Struct):
+    """How often each fault happened."""
+
+    lags: Int8
+    give_ups: Int8
+    stops: Int8
+    pauses: Int8
+    kills: Int8
+    power_cuts: Int8
+    rack_cuts: Int8
+    new_disks: Int8
+    machines: Int8
+
+
+class State(Struct):
+    """What the controller wrote down, the brokers, and what clients know."""
+
+    leader: Broker
+    leader_epoch: Int8
+    isr: NodeSet(Broker)
+    elr: NodeSet(Broker)
+    last_leader: Broker  # the last known leader; it counts while ISR and ELR are empty
+    unfenced: NodeSet(Broker)  # these have a session with the controller
+
+    running: NodeSet(Broker)
+    paused: NodeSet(Broker)  # running, and out of reach
+    dirty: NodeSet(Broker)  # down, without the file that a clean shutdown leaves
+    disk_is_new: NodeSet(Broker)  # down, on a disk that the controller has not seen
+    gone: NodeSet(Broker)  # down for good
+    follows: NodeSet(Broker)  # in this leader's epoch, they have cut off what it lacks
+    log: Per(Broker, Seq(Record, "values"))
+    high_watermark: Int8
+
+    sent: Int8
+    acknowledged: NodeSet(Value)
+    failed: NodeSet(Value)  # their producers were told so
+    read: NodeSet(Value)
+    happened: Happened
+
+
+spec = Spec(
+    "kafka.settings",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_settings,
+    choices=SETTINGS,
+    configurations=CONFIGURATIONS,
+)
+
+
+@spec.init
+def start_up(s: State, c: Constants):
+    """All brokers run and are in sync; broker 1 leads."""
+    s.leader = 1
+    s.isr = nodes_up_to(c.replicas)
+    s.unfenced = nodes_up_to(c.replicas)
+    s.running = nodes_up_to(c.replicas)
+    s.follows = nodes_up_to(c.replicas)
+    return TAKEN
+
+
+# --- Which release does what -----------------------------------------------------------------------
+
+
+def commits_below_min_isr(c) -> bool:
+    """Until 3.7 the high watermark advances with any ISR (KAFKA-15583)."""
+    return c.release == "3.6"
+
+
+def smallest_isr(c) -> int:
+    """How many members the ISR needs: since 3.7 no more than there are replicas (KAFKA-15583)."""
+    return c.min_isr if c.release == "3.6" else min(c.min_isr, c.replicas)
+
+
+def elects_uncleanly(c) -> bool:
+    """Until 3.9 a KRaft controller ignored unclean.leader.election.enable (KAFKA-12670)."""
+    return c.unclean and c.release != "3.6" and c.release != "3.7"
+
+
+def has_elr(c) -> bool:
+    """From 4.0 on there can be eligible leader replicas (KIP-966)."""
+    return c.elr and (c.release == "4.0" or c.release == "4.1" or c.release == "4.3")
+
+
+def elects_a_fenced_last_leader(c) -> bool:
+    """Until 4.1 the last known leader could be elected while it was away (KAFKA-19522)."""
+    return c.release == "4.0"
+
+
+def new_disk_empties_elr(c) -> bool:
+    """Until 4.3 a replica in a new directory emptied its partition's ELR (pull request 20716)."""
+    return c.release == "4.0" or c.release == "4.1"
+
+
+# --- The controller --------------------------------------------------------------------------------
+
+
+def change_isr(s, c, isr: NodeSet(Broker)) -> None:
+    """Write down another ISR. With ELR, members that leave one that is too small stay eligible."""
+    if has_elr(c):
+        s.elr = (s.elr | s.isr) & ~isr if len(isr) < smallest_isr(c) else nodes_up_to(0)
+    s.isr = isr
+
+
+def fence(s, c, broker) -> None:
+    """The broker's session has ended. Without ELR the last member stays in the ISR."""
+    s.unfenced = without_node(s.unfenced, broker)
+    if broker in s.isr and (has_elr(c) or len(s.isr) > 1):
+        change_isr(s, c, without_node(s.isr, broker))
+
+
+def candidates(s, c) -> NodeSet(Broker):
+    """Who may lead now: members of the ISR, of the ELR, any broker uncleanly, the last leader."""
+    found = s.isr & s.unfenced
+    if len(found) == 0:
+        found = s.elr & s.unfenced
+    if len(found) == 0 and elects_uncleanly(c):
+        found = s.unfenced
+    if len(found) == 0 and has_elr(c) and len(s.isr | s.elr) == 0 and s.last_leader != NONE:
+        if s.last_leader in s.unfenced or elects_a_fenced_last_leader(c):
+            found = only(s.last_leader)
+    return found
+
+
+def elect(s, c) -> None:
+    """Keep a leader that may go on leading, or elect the first of the candidates."""
+    if s.leader == NONE or s.leader not in s.isr & s.unfenced:
+        if s.leader != NONE:
+            s.last_leader = s.leader
+        s.leader = smallest(candidates(s, c))
+        s.follows = nodes_up_to(0)
+        if s.leader != NONE:
+            s.leader_epoch += 1
+            s.follows = only(s.leader)
+            s.high_watermark = min(s.high_watermark, len(s.log[s.leader]))
+            if s.leader not in s.isr:
+                s.elr = without_node(s.elr, s.leader)
+                s.isr = only(s.leader)
+    commit(s, c)
+
+
+# --- The leader ------------------------------------------------------------------------------------
+
+
+def in_reach(s) -> NodeSet(Broker):
+    """The brokers that run and do not pause."""
+    return s.running & ~s.paused
+
+
+def serves(s) -> bool:
+    """Is there a leader in reach?"""
+    return s.leader != NONE and s.leader in in_reach(s)
+
+
+def commit(s, c) -> None:
+    """Raise the high watermark to what the whole ISR has; answer producers, and let consumers read.
+
+    With acks=all a producer is told that its record failed if the ISR is too small by then.
+    """
+    is_large_enough = len(s.isr) >= smallest_isr(c)
+    if not serves(s) or not (is_large_enough or commits_below_min_isr(c)):
+        return
+    if not is_subset(s.isr, s.follows):
+        return
+    held = min(len(s.log[member]) for member in s.isr)
+    for offset in range(s.high_watermark, held):
+        value = s.log[s.leader][offset].value
+        s.read = with_node(s.read, value)
+        if c.acks == "all" and value not in s.failed:
+            if is_large_enough:
+                s.acknowledged = with_node(s.acknowledged, value)
+            else:
+                s.failed = with_node(s.failed, value)
+    s.high_watermark = max(s.high_watermark, held)
+
+
+def common_prefix(log, other) -> int:
+    """How many records from the start on are the same in both logs."""
+    length = 0
+    while length < min(len(log), len(other)) and log[length] == other[length]:
+        length += 1
+    return length
+
+
+def is_caught_up(s, follower) -> bool:
+    """Does the follower reach the high watermark, and the start of the leader's epoch?"""
+    held = len(s.log[follower])
+    if follower not in s.follows or held < s.high_watermark:
+        return False
+    return held == len(s.log[s.leader]) or s.log[s.leader][held].epoch == s.leader_epoch
+
+
+# --- Records ---------------------------------------------------------------------------------------
+
+
+@spec.action
+def send(s: State, c: Constants):
+    """A producer sends the next record to the leader; with acks=0 it never hears if nobody leads."""
+    if s.sent == c.values:
+        return "all records are sent"
+    if not serves(s) and c.acks != "0":
+        return "no leader is in reach"
+    if c.acks == "all" and len(s.isr) < smallest_isr(c):
+        return "NotEnoughReplicasException: the ISR is smaller than min.insync.replicas"
+    s.sent += 1
+    if c.acks != "all":
+        s.acknowledged = with_node(s.acknowledged, s.sent)
+    if serves(s):
+        append(s.log[s.leader], Record(value=s.sent, epoch=s.leader_epoch))
+    commit(s, c)
+    return TAKEN
+
+
+@spec.action
+def copy(s: State, c: Constants, follower: Broker):
+    """A follower fetches. In a new epoch it first cuts off what the leader does not have."""
+    if not serves(s):
+        return "no leader is in reach"
+    if follower == s.leader or follower not in in_reach(s):
+        return "this broker leads, or is not in reach"
+    mine, theirs = s.log[follower], s.log[s.leader]
+    same = common_prefix(mine, theirs)
+    if follower in s.follows and same == len(theirs):
+        return "it has everything"
+    truncate(mine, same)
+    s.follows = with_node(s.follows, follower)
+    if same < len(theirs):
+        append(mine, theirs[same])
+    commit(s, c)
+    return TAKEN
+
+
+@spec.action
+def fall_behind(s: State, c: Constants, follower: Broker):
+    """A follower has not caught up for replica.lag.time.max.ms; the leader drops it from the ISR."""
+    if s.happened.lags == c.lags:
+        return "no follower falls behind any more"
+    if not serves(s):
+        return "no leader is in reach"
+    if follower == s.leader or follower not in s.isr:
+        return "this broker is no follower in the ISR"
+    s.happened.lags += 1
+    change_isr(s, c, without_node(s.isr, follower))
+    commit(s, c)
+    return TAKEN
+
+
+@spec.action
+def rejoin(s: State, c: Constants, follower: Broker):
+    """A follower has caught up, and is in the ISR again."""
+    if not serves(s):
+        return "no leader is in reach"
+    if follower in s.isr or follower not in s.unfenced:
+        return "this broker is in the ISR, or is fenced"
+    if not is_caught_up(s, follower):
+        return "it has not caught up"
+    change_isr(s, c, with_node(s.isr, follower))
+    commit(s, c)
+    return TAKEN
+
+
+@spec.action
+def give_up(s: State, c: Constants, value: Value):
+    """A producer has waited for delivery.timeout.ms, and tells its caller that the record failed."""
+    if s.happened.give_ups == c.give_ups:
+        return "no producer gives up any more"
+    if value > s.sent or value in s.acknowledged | s.failed:
+        return "nobody waits for this record"
+    s.happened.give_ups += 1
+    s.failed = with_node(s.failed, value)
+    return TAKEN
+
+
+# --- Faults ----------------------------------------------------------------------------------------
+
+
+def go_down(s, c, broker, is_clean) -> None:
+    """The broker's process ends, and with it its session."""
+    s.running = without_node(s.running, broker)
+    s.paused = without_node(s.paused, broker)
+    s.follows = without_node(s.follows, broker)
+    if not is_clean:
+        s.dirty = with_node(s.dirty, broker)
+    fence(s, c, broker)
+
+
+@spec.action
+def stop(s: State, c: Constants, broker: Broker):
+    """A clean shutdown: everything is flushed, and a file says so."""
+    if s.happened.stops == c.stops:
+        return "no broker is stopped any more"
+    if broker not in in_reach(s):
+        return "this broker is not in reach"
+    s.happened.stops += 1
+    go_down(s, c, broker, True)
+    elect(s, c)
+    return TAKEN
+
+
+@spec.action
+def pause(s: State, c: Constants, broker: Broker):
+    """A broker pauses, or its network is cut, until its session has ended."""
+    if s.happened.pauses == c.pauses:
+        return "no broker pauses any more"
+    if broker not in in_reach(s):
+        return "this broker is not in reach"
+    s.happened.pauses += 1
+    s.paused = with_node(s.paused, broker)
+    fence(s, c, broker)
+    elect(s, c)
+    return TAKEN
+
+
+@spec.action
+def kill(s: State, c: Constants, broker: Broker):
+    """The process is killed or crashes; its disk keeps everything."""
+    if s.happened.kills == c.kills:
+        return "no broker is killed any more"
+    if broker not in in_reach(s):
+        return "this broker is not in reach"
+    s.happened.kills += 1
+    go_down(s, c, broker, False)
+    elect(s, c)
+    return TAKEN
+
+
+@spec.action
+def lose_power(s: State, c: Constants, broker: Broker, flushed: Range(0, "values")):
+    """The power of one broker fails: only so many of its records had been flushed."""
+    if s.happened.power_cuts == c.power_cuts:
+        return "no broker loses power any more"
+    if broker not in in_reach(s):
+        return "this broker is not in reach"
+    if flushed > len(s.log[broker]):
+        return "it has fewer records"
+    s.happened.power_cuts += 1
+    truncate(s.log[broker], flushed)
+    go_down(s, c, broker, False)
+    elect(s, c)
+    return TAKEN
+
+
+@spec.action
+def rack_loses_power(s: State, c: Constants, rack: Range(1, "racks")):
+    """A power supply fails: all its brokers go down at once, and nothing had been flushed."""
+    if s.happened.rack_cuts == c.rack_cuts:
+        return "no power supply fails any more"
+    if rack > c.replicas:
+        return "no broker is there"
+    s.happened.rack_cuts += 1
+    for broker in range(rack, c.replicas + 1, c.racks):
+        if broker in s.running:
+            truncate(s.log[broker], 0)
+            go_down(s, c, broker, False)
+    elect(s, c)
+    return TAKEN
+
+
+@spec.action
+def replace_disk(s: State, c: Constants, broker: Broker):
+    """A broker that is down gets a new disk, formatted with its old number."""
+    if s.happened.new_disks == c.new_disks:
+        return "no disk is replaced any more"
+    if broker in s.running | s.gone:
+        return "this broker runs, or is gone"
+    s.happened.new_disks += 1
+    truncate(s.log[broker], 0)
+    s.dirty = with_node(s.dirty, broker)
+    s.disk_is_new = with_node(s.disk_is_new, broker)
+    return TAKEN
+
+
+@spec.action
+def lose_machine(s: State, c: Constants, broker: Broker):
+    """A machine is lost for good, with its disks."""
+    if s.happened.machines == c.machines:
+        return "no machine is lost any more"
+    if broker in s.gone:
+        return "this broker is gone"
+    s.happened.machines += 1
+    s.gone = with_node(s.gone, broker)
+    truncate(s.log[broker], 0)
+    go_down(s, c, broker, False)
+    elect(s, c)
+    return TAKEN
+
+
+# --- Coming back -----------------------------------------------------------------------------------
+
+
+@spec.action
+def resume(s: State, c: Constants, broker: Broker):
+    """A broker that paused has a session again."""
+    if broker not in s.paused:
+        return "this broker does not pause"
+    s.paused = without_node(s.paused, broker)
+    s.unfenced = with_node(s.unfenced, broker)
+    elect(s, c)
+    return TAKEN
+
+
+@spec.action
+def start(s: State, c: Constants, broker: Broker):
+    """A broker starts. With ELR, one that was not shut down cleanly leaves ISR and ELR."""
+    if broker in s.running | s.gone:
+        return "this broker runs, or is gone"
+    if has_elr(c) and broker in s.dirty:
+        s.isr = without_node(s.isr, broker)
+        s.elr = without_node(s.elr, broker)
+    if broker in s.disk_is_new and new_disk_empties_elr(c):
+        s.elr = nodes_up_to(0)
+    s.running = with_node(s.running, broker)
+    s.unfenced = with_node(s.unfenced, broker)
+    s.dirty = without_node(s.dirty, broker)
+    s.disk_is_new = without_node(s.disk_is_new, broker)
+    elect(s, c)
+    return TAKEN
+
+
+# --- Four promises, and their price ----------------------------------------------------------------
+
+
+def has(s, broker, value) -> bool:
+    """Does the broker's log have this record?"""
+    return any(record.value == value for record in s.log[broker])
+
+
+@spec.invariant
+def acknowledged_is_readable(s: State, c: Constants):
+    """A broker that leads has every record that was acknowledged."""
+    if s.leader != NONE and any(not has(s, s.leader, value) for value in s.acknowledged):
+        return "the leader lacks an acknowledged record"
+    return HOLDS
+
+
+@spec.invariant
+def acknowledged_is_on_a_disk(s: State, c: Constants):
+    """Every record that was acknowledged is on some disk."""
+    for value in s.acknowledged:
+        if not any(has(s, broker, value) for broker in range(1, c.replicas + 1)):
+            return "an acknowledged record is on no disk"
+    return HOLDS
+
+
+@spec.invariant
+def read_stays_readable(s: State, c: Constants):
+    """A broker that leads has every record that a consumer read."""
+    if s.leader != NONE and any(not has(s, s.leader, value) for value in s.read):
+        return "the leader lacks a record that a consumer read"
+    return HOLDS
+
+
+@spec.invariant(by_default=False)
+def told_failed_is_not_written(s: State, c: Constants):
+    """No consumer reads a record whose producer was told that it failed. No release promises it."""
+    return HOLDS if s.read & s.failed == 0 else "a consumer read a record that has failed"
+
+
+@spec.invariant(by_default=False)
+def takes_writes(s: State, c: Constants):
+    """The partition takes writes, once the brokers in reach are in the ISR."""
+    if not serves(s):
+        return "the partition is offline"
+    if c.acks == "all" and len(s.isr) < smallest_isr(c) and is_subset(in_reach(s), s.isr):
+        return "the ISR is smaller than min.insync.replicas"
+    return HOLDS
+
+
+@spec.invariant(by_default=False)
+def needs_no_operator(s: State, c: Constants):
+    """If nobody leads, some broker that can come back may lead then."""
+    may_lead = s.isr | s.elr if len(s.isr | s.elr) > 0 else only(s.last_leader)
+    if s.leader == NONE and is_subset(may_lead, s.gone) and not elects_uncleanly(c):
+        return "every broker that may lead is lost for good"
+    return HOLDS
+
+
+@spec.sometimes
+def everything_is_acknowledged(s: State, c: Constants):
+    """All records are acknowledged."""
+    return HOLDS if len(s.acknowledged) == c.values else "a record is not acknowledged"
