@@ -136,7 +136,7 @@ def start_up(s: State, c: Constants):
     return TAKEN
 
 
-# --- Which release does what -----------------------------------------------------------------------
+# --- Which release does what ---------------------------------------------------------------------
 
 
 def commits_below_min_isr(c) -> bool:
@@ -159,17 +159,17 @@ def has_elr(c) -> bool:
     return c.elr and (c.release == "4.0" or c.release == "4.1" or c.release == "4.3")
 
 
-def elects_a_fenced_last_leader(c) -> bool:
-    """Until 4.1 the last known leader could be elected while it was away (KAFKA-19522)."""
-    return c.release == "4.0"
-
-
 def new_disk_empties_elr(c) -> bool:
     """Until 4.3 a replica in a new directory emptied its partition's ELR (pull request 20716)."""
     return c.release == "4.0" or c.release == "4.1"
 
 
-# --- The controller --------------------------------------------------------------------------------
+def may_be_away(c) -> bool:
+    """Until 4.1 the last known leader could be elected while it was away (KAFKA-19522)."""
+    return c.release == "4.0"
+
+
+# --- The controller ------------------------------------------------------------------------------
 
 
 def change_isr(s, c, isr: NodeSet(Broker)) -> None:
@@ -193,9 +193,8 @@ def candidates(s, c) -> NodeSet(Broker):
         found = s.elr & s.unfenced
     if len(found) == 0 and elects_uncleanly(c):
         found = s.unfenced
-    if len(found) == 0 and has_elr(c) and len(s.isr | s.elr) == 0 and s.last_leader != NONE:
-        if s.last_leader in s.unfenced or elects_a_fenced_last_leader(c):
-            found = only(s.last_leader)
+    if len(found) == 0 and has_elr(c) and len(s.isr | s.elr) == 0:
+        found = only(s.last_leader) if may_be_away(c) else only(s.last_leader) & s.unfenced
     return found
 
 
@@ -216,7 +215,7 @@ def elect(s, c) -> None:
     commit(s, c)
 
 
-# --- The leader ------------------------------------------------------------------------------------
+# --- The leader ----------------------------------------------------------------------------------
 
 
 def in_reach(s) -> NodeSet(Broker):
@@ -267,12 +266,12 @@ def is_caught_up(s, follower) -> bool:
     return held == len(s.log[s.leader]) or s.log[s.leader][held].epoch == s.leader_epoch
 
 
-# --- Records ---------------------------------------------------------------------------------------
+# --- Records -------------------------------------------------------------------------------------
 
 
 @spec.action
 def send(s: State, c: Constants):
-    """A producer sends the next record to the leader; with acks=0 it never hears if nobody leads."""
+    """A producer sends the next record to the leader. With acks=0 it does not hear of an error."""
     if s.sent == c.values:
         return "all records are sent"
     if not serves(s) and c.acks != "0":
@@ -309,7 +308,7 @@ def copy(s: State, c: Constants, follower: Broker):
 
 @spec.action
 def fall_behind(s: State, c: Constants, follower: Broker):
-    """A follower has not caught up for replica.lag.time.max.ms; the leader drops it from the ISR."""
+    """A follower has not caught up for replica.lag.time.max.ms, and is dropped from the ISR."""
     if s.happened.lags == c.lags:
         return "no follower falls behind any more"
     if not serves(s):
@@ -338,7 +337,7 @@ def rejoin(s: State, c: Constants, follower: Broker):
 
 @spec.action
 def give_up(s: State, c: Constants, value: Value):
-    """A producer has waited for delivery.timeout.ms, and tells its caller that the record failed."""
+    """A producer has waited for delivery.timeout.ms: it tells its caller that the record failed."""
     if s.happened.give_ups == c.give_ups:
         return "no producer gives up any more"
     if value > s.sent or value in s.acknowledged | s.failed:
@@ -348,7 +347,7 @@ def give_up(s: State, c: Constants, value: Value):
     return TAKEN
 
 
-# --- Faults ----------------------------------------------------------------------------------------
+# --- Faults --------------------------------------------------------------------------------------
 
 
 def go_down(s, c, broker, is_clean) -> None:
@@ -462,7 +461,7 @@ def lose_machine(s: State, c: Constants, broker: Broker):
     return TAKEN
 
 
-# --- Coming back -----------------------------------------------------------------------------------
+# --- Coming back ---------------------------------------------------------------------------------
 
 
 @spec.action
@@ -494,7 +493,7 @@ def start(s: State, c: Constants, broker: Broker):
     return TAKEN
 
 
-# --- Four promises, and their price ----------------------------------------------------------------
+# --- Four promises, and their price --------------------------------------------------------------
 
 
 def has(s, broker, value) -> bool:

@@ -1,4 +1,4 @@
-"""The picture of `settings`: what the controller wrote down, the brokers' logs, what clients know."""
+"""The picture of `settings`: the controller's record, the brokers' logs, what clients know."""
 
 from kafka_spec.draw.shared import (
     LEGEND,
