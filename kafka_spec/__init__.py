@@ -13,11 +13,13 @@
     unclean_leader_election     a meetup talk: who may lead when nobody of the ISR is alive
     kip_966                     Kafka as it runs: eligible leader replicas, brokers that restart,
                                 and a metadata log that each of them follows at its own pace
+    settings                    what settings promise, in an operator's words: atomic decisions, all
+                                kinds of faults, the rules that releases differ in
 
-`kip_966` is a package, with a reading order of its own. The two before it, and the first two, are
-whole in their modules. The five in between share their parts: `model` has the constants and the
-state, `actions` what several of them do, `properties` what is claimed, `liveness` what should
-eventually happen, `situations` what is worth finding.
+`kip_966` is a package, with a reading order of its own. The two before it, the first two and the
+last are whole in their modules. The five in between share their parts: `model` has the constants
+and the state, `actions` what several of them do, `properties` what is claimed, `liveness` what
+should eventually happen, `situations` what is worth finding.
 `in_real_kafka.md` maps each name to Kafka's code, settings and log lines.
 
 One rule, in each variant

@@ -555,3 +555,19 @@ def needs_no_operator(s: State, c: Constants):
 def everything_is_acknowledged(s: State, c: Constants):
     """All records are acknowledged."""
     return HOLDS if len(s.acknowledged) == c.values else "a record is not acknowledged"
+
+
+@spec.situation
+def the_partition_is_offline(s: State, c: Constants) -> bool:
+    """Nobody leads, or the leader is out of reach."""
+    return not serves(s)
+
+
+@spec.situation
+def a_copy_is_passed_over(s: State, c: Constants) -> bool:
+    """The leader lacks an acknowledged record that another broker's disk has."""
+    return any(
+        s.leader != NONE and not has(s, s.leader, value) and has(s, broker, value)
+        for value in s.acknowledged
+        for broker in range(1, c.replicas + 1)
+    )

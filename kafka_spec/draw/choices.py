@@ -111,8 +111,9 @@ SETTINGS = {
     "pause": "Broker {broker} pauses until its session ends",
     "kill": "Kill broker {broker}",
     "lose_power": "Broker {broker} loses power; {flushed:record} flushed",
-    "rack_loses_power": "Rack {rack} loses power; nothing flushed on {cut}",
+    "rack_loses_power": "Rack {rack} loses power",
     "replace_disk": "Broker {broker} gets a new disk",
+    "lose_machine": "Broker {broker} is lost for good",
     "resume": "Broker {broker} is back",
     "start": "Start broker {broker}",
 }

@@ -41,7 +41,7 @@ draw_settings = drawing_of(describe)
 
 def _controller(s, c) -> Bar:
     isr = set_text(s.isr)
-    if len(members(s.isr)) < c.min_isr:
+    if len(s.isr) < c.min_isr:
         isr += f", {c.min_isr} needed"
     values = [
         Value("leader", Text(or_none(s.leader))),
@@ -72,7 +72,7 @@ def _lane(s, c, broker: int, lost: dict[int, Shown]) -> Lane:
             committed,
             lost if broker == s.leader else {},
             lambda offset, record: _is_somewhere(s, c, record),
-            "passed over",
+            "missing",
         ),
         notes=difference(log, _log(s, s.leader), s.leader, broker, "the leader"),
         badge="dead" if broker not in s.running else "crown" if s.leader == broker else "",
@@ -130,11 +130,12 @@ def _producers(s, lost: dict[int, Shown]) -> Card:
             "muted",
         )
     ]
-    acknowledged = members(s.acknowledged)
+    acknowledged = list(members(s.acknowledged))
     if acknowledged:
         lines.append(Text(f"✓ acknowledged: {list_text(map(_name, acknowledged))}", "good"))
-    if members(s.failed):
-        lines.append(Text(f"told failed: {list_text(map(_name, members(s.failed)))}", "muted"))
+    failed = list_text(map(_name, members(s.failed)))
+    if failed:
+        lines.append(Text(f"told failed: {failed}", "muted"))
     gone = [value for value in acknowledged if value - 1 in lost]
     if gone:
         lines.append(Text(f"✗ the leader lacks {list_text(map(_name, gone))}", "bad"))
@@ -142,7 +143,7 @@ def _producers(s, lost: dict[int, Shown]) -> Card:
 
 
 def _consumers(s, lost: dict[int, Shown]) -> Card:
-    seen = members(s.read)
+    seen = list(members(s.read))
     text = f"read {list_text(map(_name, seen))}" if seen else "nothing read"
     lines = [Text(text, "muted")]
     gone = [value for value in seen if value - 1 in lost]
