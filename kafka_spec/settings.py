@@ -57,8 +57,17 @@ class Constants(NamedTuple):
 
 
 CONFIGURATIONS = (
-    Configuration("default", "3.9: a stop, a pause and a power cut", "violated in 7 states"),
-    Configuration("with_elr", "4.1: the same, with ELR", "12,363", {"release": "4.1", "elr": True}),
+    Configuration(
+        "default",
+        "3.9: a stop, a pause and a power cut",
+        "violated in 7 states, after 1,989 distinct states",
+    ),
+    Configuration(
+        "with_elr",
+        "4.1: the same, with ELR",
+        "12,363 distinct states",
+        {"release": "4.1", "elr": True},
+    ),
 )
 
 # --- State ---------------------------------------------------------------------------------------
