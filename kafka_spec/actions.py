@@ -67,21 +67,21 @@ def publish(s, leader, isr) -> None:
     append(s.leader_and_isr_requests, request)
 
 
-# --- A replica hears of it -------------------------------------------------------------------
+# --- A replica learns who leads --------------------------------------------------------------
 
 
-def is_for_another(request, replica) -> bool:
+def names_another_leader(request, replica) -> bool:
     """Does the request make another replica the leader?"""
     return request.leader != NONE and request.leader != replica
 
 
-def is_news(s, replica, request) -> bool:
-    """Is the request of a later epoch than the replica knows?"""
+def is_newer(s, replica, request) -> bool:
+    """Is the request of a later epoch than the one that the replica knows?"""
     return request.leader_epoch > s.replica_state[replica].leader_epoch
 
 
-def adopt(s, replica, request) -> None:
-    """Believe a request: its leader, its epoch and its ISR."""
+def apply(s, replica, request) -> None:
+    """The replica takes leader, epoch and ISR from the request."""
     mine = s.replica_state[replica]
     mine.leader_epoch = request.leader_epoch
     mine.leader = request.leader
@@ -96,9 +96,9 @@ def become_leader(s: State, c: Constants, request: Request):
     leader = request.leader
     if leader == NONE:
         return "the request names no leader"
-    if not is_news(s, leader, request):
+    if not is_newer(s, leader, request):
         return "the replica knows this epoch or a later one"
-    adopt(s, leader, request)
+    apply(s, leader, request)
     return TAKEN
 
 
@@ -132,9 +132,8 @@ def write_next(log, record) -> None:
 
 
 def become_follower_and_truncate_to(s, follower, request, end_offset) -> None:
-    """Believe the request and cut the log off at an offset, whose choice KIP-101 and KIP-279
-    changed."""
-    adopt(s, follower, request)
+    """Apply the request, and cut the log off at an offset; KIP-101 and KIP-279 changed which."""
+    apply(s, follower, request)
     truncate_to(s, follower, end_offset)
 
 
@@ -147,7 +146,7 @@ def truncate_to(s, follower, end_offset) -> None:
     s.replica_state[follower].hw = min(s.replica_state[follower].hw, end_offset)
 
 
-def first_non_matching_offset_from_tail(s, leader, follower) -> int:
+def first_non_matching_offset_from_tail(s, follower, leader) -> int:
     """One past the last offset at which both logs hold the same record; 0 if there is none."""
     mine, theirs = s.replica_log[follower], s.replica_log[leader]
     offset = min(mine.end_offset, theirs.end_offset)
@@ -183,9 +182,9 @@ def follower_replicate(s: State, c: Constants, follower: Replica, leader: Replic
 
 
 def leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
-    """A leader commits the next record once everybody in its own ISR has something there.
+    """A leader commits the next record once everybody in its own ISR has a record at that offset.
 
-    Something: that it is the same record is taken for granted, since followers truncate first.
+    Nobody checks that it is the same record: followers are expected to have truncated before.
     """
     hw = s.replica_state[leader].hw
     if not presumes_leadership(s, leader):
@@ -212,9 +211,9 @@ def leader_expand_isr(s: State, c: Constants, leader: Replica, follower: Replica
     """
     if not is_true_leader(s, leader):
         return "the replica is not the leader that the controller knows"
-    if is_in_isr(s, leader, follower):
+    if is_in_isr(s, follower, leader):
         return "the follower is in the ISR already"
-    if not is_caught_up(s, leader, follower, s.replica_state[leader].hw):
+    if not is_caught_up(s, follower, leader, s.replica_state[leader].hw):
         return "the follower does not follow, or has not reached the high watermark"
     update_isr(s, leader, with_node(s.replica_state[leader].isr, follower))
     return TAKEN
@@ -229,15 +228,15 @@ def leader_shrink_isr(s: State, c: Constants, leader: Replica, follower: Replica
         return "the replica is not the leader that the controller knows"
     if leader == follower:
         return "a leader stays in its ISR"
-    if not is_in_isr(s, leader, follower):
+    if not is_in_isr(s, follower, leader):
         return "the follower is not in the ISR"
-    if is_caught_up(s, leader, follower, s.replica_log[leader].end_offset):
+    if is_caught_up(s, follower, leader, s.replica_log[leader].end_offset):
         return "the follower has caught up"
     update_isr(s, leader, without_node(s.replica_state[leader].isr, follower))
     return TAKEN
 
 
-def is_caught_up(s, leader, follower, end_offset) -> bool:
+def is_caught_up(s, follower, leader, end_offset) -> bool:
     """Does the follower follow this leader, and do both hold a record just below the end offset?
 
     Only offsets are compared, not the records there.

@@ -21,7 +21,7 @@ https://github.com/hachikuji/kafka-specification
 """
 
 from kafka_spec import actions
-from kafka_spec.actions import become_follower_and_truncate_to, is_for_another, is_news
+from kafka_spec.actions import become_follower_and_truncate_to, is_newer, names_another_leader
 from kafka_spec.model import *
 from kafka_spec.properties import replication_spec
 from protocol_lab import *
@@ -35,18 +35,18 @@ def become_follower_truncate_kip_101(s: State, c: Constants, follower: Replica, 
     The answer comes from the leader's log as it is now, even if that replica does not lead yet
     (`ReplicaFetcherThread.maybeTruncate` 0.11.0.0).
     """
-    if not is_for_another(request, follower):
+    if not names_another_leader(request, follower):
         return "the request does not make another replica the leader"
-    if not is_news(s, follower, request):
+    if not is_newer(s, follower, request):
         return "the replica knows this epoch or a later one"
-    if is_answer_beyond_end(s, request.leader, follower):
+    if is_answer_beyond_end(s, follower, request.leader):
         return "the leader's answer is beyond the end of the follower's log"
-    end_offset = lookup_offset_for_epoch(s, request.leader, follower)
+    end_offset = lookup_offset_for_epoch(s, follower, request.leader)
     become_follower_and_truncate_to(s, follower, request, end_offset)
     return TAKEN
 
 
-def lookup_offset_for_epoch(s, leader, follower) -> int:
+def lookup_offset_for_epoch(s, follower, leader) -> int:
     """Where the epoch of the follower's last record ends in the leader's log.
 
     The leader's end if its last record is of that epoch, else the offset of its first record of a
@@ -66,9 +66,9 @@ def lookup_offset_for_epoch(s, leader, follower) -> int:
     return s.replica_state[follower].hw
 
 
-def is_answer_beyond_end(s, leader, follower) -> bool:
+def is_answer_beyond_end(s, follower, leader) -> bool:
     """Does the leader name an offset that the follower's log does not reach?"""
-    return lookup_offset_for_epoch(s, leader, follower) > s.replica_log[follower].end_offset
+    return lookup_offset_for_epoch(s, follower, leader) > s.replica_log[follower].end_offset
 
 
 # --- The protocol ----------------------------------------------------------------------------
@@ -110,9 +110,9 @@ def truncation_never_blocked(s: State, c: Constants):
     for request in s.leader_and_isr_requests:
         for follower in range(1, c.replicas + 1):
             if (
-                is_for_another(request, follower)
-                and is_news(s, follower, request)
-                and is_answer_beyond_end(s, request.leader, follower)
+                names_another_leader(request, follower)
+                and is_newer(s, follower, request)
+                and is_answer_beyond_end(s, follower, request.leader)
             ):
                 return "a replica can't become a follower: the leader's answer is beyond its end"
     return HOLDS

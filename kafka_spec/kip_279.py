@@ -22,8 +22,8 @@ from kafka_spec import actions
 from kafka_spec.actions import (
     become_follower_and_truncate_to,
     first_non_matching_offset_from_tail,
-    is_for_another,
-    is_news,
+    is_newer,
+    names_another_leader,
 )
 from kafka_spec.model import *
 from kafka_spec.properties import replication_spec
@@ -38,11 +38,11 @@ def become_follower_truncate_kip_279(s: State, c: Constants, follower: Replica, 
     It compares with the leader's log as it is now, even if that replica does not lead yet
     (`AbstractFetcherThread.getOffsetTruncationState` 2.0.0, which asks as often as it has to).
     """
-    if not is_for_another(request, follower):
+    if not names_another_leader(request, follower):
         return "the request does not make another replica the leader"
-    if not is_news(s, follower, request):
+    if not is_newer(s, follower, request):
         return "the replica knows this epoch or a later one"
-    end_offset = first_non_matching_offset_from_tail(s, request.leader, follower)
+    end_offset = first_non_matching_offset_from_tail(s, follower, request.leader)
     become_follower_and_truncate_to(s, follower, request, end_offset)
     return TAKEN
 

@@ -19,11 +19,11 @@ https://github.com/hachikuji/kafka-specification
 
 from kafka_spec import actions
 from kafka_spec.actions import (
-    adopt,
+    apply,
     copy_next_record,
     first_non_matching_offset_from_tail,
-    is_for_another,
-    is_news,
+    is_newer,
+    names_another_leader,
     truncate_to,
     update_isr,
 )
@@ -31,10 +31,10 @@ from kafka_spec.model import *
 from kafka_spec.properties import replication_spec
 from protocol_lab import *
 
-# --- What the guards ask ---------------------------------------------------------------------
+# --- A follower and its leader ---------------------------------------------------------------
 
 
-def is_caught_up_to_leader_epoch(s, leader, follower, end_offset) -> bool:
+def is_caught_up_to_leader_epoch(s, follower, leader, end_offset) -> bool:
     """Does the follower follow, with the leader's record epoch just below the end offset?"""
     mine, theirs = s.replica_log[follower], s.replica_log[leader]
     return (
@@ -66,18 +66,18 @@ def needs_truncation(s, follower, leader) -> bool:
 
 def become_follower(s: State, c: Constants, follower: Replica, request: Request):
     """A replica picks a request that makes another the leader; log and high watermark stay."""
-    if not is_for_another(request, follower):
+    if not names_another_leader(request, follower):
         return "the request does not make another replica the leader"
-    if not is_news(s, follower, request):
+    if not is_newer(s, follower, request):
         return "the replica knows this epoch or a later one"
-    adopt(s, follower, request)
+    apply(s, follower, request)
     return TAKEN
 
 
 def follower_fetch(s: State, c: Constants, follower: Replica, leader: Replica):
     """A follower copies the next record, if both logs have the same epoch just before it."""
     mine, theirs = s.replica_log[follower], s.replica_log[leader]
-    if not is_caught_up_to_leader_epoch(s, leader, follower, mine.end_offset):
+    if not is_caught_up_to_leader_epoch(s, follower, leader, mine.end_offset):
         return "the follower does not follow this leader, or disagrees with it at its end"
     if not has_offset(theirs, mine.end_offset):
         return "the leader has no further record"
@@ -93,7 +93,7 @@ def follower_truncate(s: State, c: Constants, follower: Replica, leader: Replica
         return "the follower does not follow this leader"
     if not needs_truncation(s, follower, leader):
         return "the follower's last record agrees with the leader's log"
-    end_offset = first_non_matching_offset_from_tail(s, leader, follower)
+    end_offset = first_non_matching_offset_from_tail(s, follower, leader)
     truncate_to(s, follower, end_offset)
     return TAKEN
 
@@ -109,7 +109,7 @@ def improved_leader_inc_high_watermark(s: State, c: Constants, leader: Replica):
     if not has_offset(s.replica_log[leader], hw):
         return "the leader has committed its whole log"
     if not all(
-        is_caught_up_to_leader_epoch(s, leader, follower, hw + 1)
+        is_caught_up_to_leader_epoch(s, follower, leader, hw + 1)
         for follower in s.replica_state[leader].isr
     ):
         return "a member of the ISR does not follow, or holds no record of that epoch there"
@@ -128,9 +128,9 @@ def leader_expand_isr_better_fencing(s: State, c: Constants, leader: Replica, fo
     """
     if not is_true_leader(s, leader):
         return "the replica is not the leader that the controller knows"
-    if is_in_isr(s, leader, follower):
+    if is_in_isr(s, follower, leader):
         return "the follower is in the ISR already"
-    if not is_caught_up_to_leader_epoch(s, leader, follower, s.replica_state[leader].hw):
+    if not is_caught_up_to_leader_epoch(s, follower, leader, s.replica_state[leader].hw):
         return "the follower does not follow, or disagrees just below the high watermark"
     if not has_high_watermark_reached_current_epoch(s, leader):
         return "the leader has not committed all records of earlier epochs"
@@ -144,9 +144,9 @@ def leader_shrink_isr_better_fencing(s: State, c: Constants, leader: Replica, fo
         return "the replica is not the leader that the controller knows"
     if leader == follower:
         return "a leader stays in its ISR"
-    if not is_in_isr(s, leader, follower):
+    if not is_in_isr(s, follower, leader):
         return "the follower is not in the ISR"
-    if is_caught_up_to_leader_epoch(s, leader, follower, s.replica_log[leader].end_offset):
+    if is_caught_up_to_leader_epoch(s, follower, leader, s.replica_log[leader].end_offset):
         return "the follower has caught up"
     update_isr(s, leader, without_node(s.replica_state[leader].isr, follower))
     return TAKEN

@@ -10,6 +10,12 @@ Each change that the controller makes is also sent as a request. Requests stay i
 replica may pick any of them at any time, if its leader epoch is later than what the replica knows.
 So a request may be late, overtaken, or lost (never picked), and a duplicate of it has no effect.
 
+Throughout: `s` is the state and `c` the constants. Replicas count from 1, NONE (0) is nobody;
+offsets and leader epochs count from 0. `end_offset` and the high watermark `hw` are one past the
+last record in the log, and the last that is known to be committed. `isr`: the replicas in sync, as
+the controller (`quorum_state`) or a replica (`replica_state`) knows them. Who acts comes first
+among parameters; functions about a pair take the follower, then the leader.
+
 Left out: time, batches, and several partitions; requests between leader and follower, since a step
 of one reads the other's state as it is at that moment; what a broker loses when it crashes (one
 that is gone looks the same as one that is not heard of for a long time); producers and consumers,
@@ -158,7 +164,7 @@ def is_true_leader(s, replica) -> bool:
     )
 
 
-def is_in_isr(s, leader, follower) -> bool:
+def is_in_isr(s, follower, leader) -> bool:
     """Does the leader count the follower as in sync?"""
     return follower in s.replica_state[leader].isr
 

@@ -13,7 +13,7 @@ def truncations(s, c, follower, request) -> int:
 def reasons_to_shrink(s, c, leader, follower) -> int:
     """The original says "in another epoch, or lagging", and both may be true."""
     return (
-        1 if is_following_leader_epoch(s, leader, follower) else 1 + is_shorter(s, follower, leader)
+        1 if is_following_leader_epoch(s, follower, leader) else 1 + is_shorter(s, follower, leader)
     )
 
 

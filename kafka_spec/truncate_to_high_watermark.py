@@ -28,7 +28,12 @@ https://github.com/hachikuji/kafka-specification
 from typing import Annotated, NamedTuple
 
 from kafka_spec import actions, model
-from kafka_spec.actions import adopt, become_follower_and_truncate_to, is_for_another, is_news
+from kafka_spec.actions import (
+    apply,
+    become_follower_and_truncate_to,
+    is_newer,
+    names_another_leader,
+)
 from kafka_spec.model import *
 from kafka_spec.properties import replication_spec
 from protocol_lab import *
@@ -61,12 +66,12 @@ def become_follower_truncate_to_high_watermark(
     Neither the leader's log is looked at, nor whether that replica leads yet
     (`ReplicaManager.makeFollowers` 0.10.2.0).
     """
-    if not is_for_another(request, follower):
+    if not names_another_leader(request, follower):
         return "the request does not make another replica the leader"
-    if not is_news(s, follower, request):
+    if not is_newer(s, follower, request):
         return "the replica knows this epoch or a later one"
     if c.same_leader == "keeps_log" and is_following(s, follower, request.leader):
-        adopt(s, follower, request)
+        apply(s, follower, request)
         return TAKEN
     if s.replica_state[follower].hw > s.replica_log[follower].end_offset:
         return "the high watermark is beyond the end of the log"

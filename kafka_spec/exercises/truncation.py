@@ -7,8 +7,8 @@ from kafka_spec.actions import (
     become_follower_and_truncate_to,
     copy_next_record,
     first_non_matching_offset_from_tail,
-    is_for_another,
-    is_news,
+    is_newer,
+    names_another_leader,
     update_isr,
 )
 from kafka_spec.kip_320 import (
@@ -145,18 +145,18 @@ def smallest_for_kip_101(answer) -> Feedback:
 def where_to_truncate(answer) -> Feedback:
     """Decide where a new follower truncates.
 
-    Write `end_offset(s, leader, follower)`, which returns the offset at which the follower's log
+    Write `end_offset(s, follower, leader)`, which returns the offset at which the follower's log
     is cut off. The check puts it into KIP-101's place, and explores two replicas with two records
     and three leader epochs: weak_isr and strong_isr have to hold there.
     """
-    expect_parameters(answer, "s", "leader", "follower")
+    expect_parameters(answer, "s", "follower", "leader")
 
     def become_follower(s, c, follower, request):
-        if not is_for_another(request, follower):
+        if not names_another_leader(request, follower):
             return "the request does not make another replica the leader"
-        if not is_news(s, follower, request):
+        if not is_newer(s, follower, request):
             return "the replica knows this epoch or a later one"
-        end_offset = answer(s, request.leader, follower)
+        end_offset = answer(s, follower, request.leader)
         if end_offset > s.replica_log[follower].end_offset:
             return "the log is shorter than that"
         become_follower_and_truncate_to(s, follower, request, end_offset)
@@ -233,11 +233,11 @@ def unfenced_become_follower_and_truncate(
     s: State, c: Constants, follower: Replica, request: Request
 ):
     """As fenced_become_follower_and_truncate, whether or not the leader leads."""
-    if not is_for_another(request, follower):
+    if not names_another_leader(request, follower):
         return "the request does not make another replica the leader"
-    if not is_news(s, follower, request):
+    if not is_newer(s, follower, request):
         return "the replica knows this epoch or a later one"
-    end_offset = first_non_matching_offset_from_tail(s, request.leader, follower)
+    end_offset = first_non_matching_offset_from_tail(s, follower, request.leader)
     become_follower_and_truncate_to(s, follower, request, end_offset)
     return TAKEN
 
@@ -246,11 +246,11 @@ def unfenced_leader_expand_isr(s: State, c: Constants, leader: Replica, follower
     """As fenced_leader_expand_isr, with a follower of whichever epoch."""
     if not is_true_leader(s, leader):
         return "the replica is not the leader that the controller knows"
-    if is_in_isr(s, leader, follower):
+    if is_in_isr(s, follower, leader):
         return "the follower is in the ISR already"
     if not is_following(s, follower, leader):
         return "the follower does not follow this leader"
-    if not has_follower_reached_high_watermark(s, leader, follower):
+    if not has_follower_reached_high_watermark(s, follower, leader):
         return "the follower has not reached the high watermark"
     if not has_high_watermark_reached_current_epoch(s, leader):
         return "the leader has not committed all records of earlier epochs"
@@ -264,7 +264,7 @@ def unfenced_leader_shrink_isr(s: State, c: Constants, leader: Replica, follower
         return "the replica is not the leader that the controller knows"
     if leader == follower:
         return "a leader stays in its ISR"
-    if not is_in_isr(s, leader, follower):
+    if not is_in_isr(s, follower, leader):
         return "the follower is not in the ISR"
     if is_following(s, follower, leader) and not is_shorter(s, follower, leader):
         return "the follower has caught up"
@@ -318,11 +318,11 @@ def fenced_leader_expand_isr_from_epoch_start(
     """Kafka's rule: the follower's log reaches the start of the leader's epoch."""
     if not is_true_leader(s, leader):
         return "the replica is not the leader that the controller knows"
-    if is_in_isr(s, leader, follower):
+    if is_in_isr(s, follower, leader):
         return "the follower is in the ISR already"
-    if not is_following_leader_epoch(s, leader, follower):
+    if not is_following_leader_epoch(s, follower, leader):
         return "the follower does not follow this leader in its epoch"
-    if not has_follower_reached_high_watermark(s, leader, follower):
+    if not has_follower_reached_high_watermark(s, follower, leader):
         return "the follower has not reached the high watermark"
     start = 0
     while (

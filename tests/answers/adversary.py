@@ -104,7 +104,7 @@ def commit_after_asking_for_epochs(s, c, leader):
     if not has_offset(mine, hw):
         return "the replica has committed its whole log"
     for member in s.replica_state[leader].isr:
-        if not is_following_leader_epoch(s, leader, member):
+        if not is_following_leader_epoch(s, member, leader):
             return "a member of the ISR does not follow in this epoch"
         if not has_offset(s.replica_log[member], hw):
             return "a member of the ISR has nothing at that offset"

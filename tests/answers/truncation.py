@@ -13,11 +13,11 @@ from protocol_lab import with_node
 # --- where_to_truncate -----------------------------------------------------------------------
 
 
-def at_the_high_watermark(s, leader, follower):
+def at_the_high_watermark(s, follower, leader):
     return s.replica_state[follower].hw
 
 
-def at_the_shorter_end(s, leader, follower):
+def at_the_shorter_end(s, follower, leader):
     return min(s.replica_log[leader].end_offset, s.replica_log[follower].end_offset)
 
 
@@ -37,7 +37,7 @@ def only_from_leaders(s, c, follower, leader):
 
 
 def never(s, c, follower, leader):
-    if is_following_leader_epoch(s, leader, follower):
+    if is_following_leader_epoch(s, follower, leader):
         return "the follower is in the leader's epoch"
     return "the follower is in another epoch"
 
@@ -48,9 +48,9 @@ def never(s, c, follower, leader):
 def by_the_high_watermark(s, c, leader, follower):
     if not is_true_leader(s, leader):
         return "the replica is not the leader that the controller knows"
-    if is_in_isr(s, leader, follower):
+    if is_in_isr(s, follower, leader):
         return "the follower is in the ISR already"
-    if not is_following_leader_epoch(s, leader, follower):
+    if not is_following_leader_epoch(s, follower, leader):
         return "the follower does not follow this leader in its epoch"
     if s.replica_log[follower].end_offset < s.replica_state[leader].hw:
         return "the follower has not reached the high watermark"
