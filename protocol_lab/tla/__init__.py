@@ -3,17 +3,8 @@
 expressions     TLA+ expressions as values, and the simplest form of each
 text            prints them
 values          what stands for what: types, first values, conversions
-helper_effects  which functions change what they are given, or return a part of it
-paths           where the paths through a function's code end, and meet again
-functions       follows a function's code: what it returns, what it leaves behind
-assignments     assignments in it, and containers that it changes
-lookup          names, attributes and items in it
-operations      conditions, comparisons, arithmetic, sets of nodes
-helpers         calls of helpers as operators of the module
-calls           all calls: Python's, the language's, helpers
-iteration       what a loop or a comprehension goes through
-repetition      loops as quantifiers, sets, sums and functions, or as a recursion
+paths           the paths through a function's code, and what is so where they meet again
+values_of_code  expressions in a function, calls of the language's functions, comprehensions
+functions       statements: what a function returns or leaves behind; loops
 module          the whole module, and its configuration
-
-In these modules `t` is the `Functions` of the spec that is being translated.
 """

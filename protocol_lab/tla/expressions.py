@@ -1,594 +1,367 @@
-"""TLA+ expressions as nested tuples, ("kind", parts...), and the simplest form of each.
+"""TLA+ expressions as values, and the simplest form of each.
 
-Names are ("name", text). What binds a name: fn, quant, filter, map, choose, let. Expressions are
-values: they compare and hash, so that equal ones are found. `text` prints them.
+Every expression is an `E`: its kind, what is no expression in it (a sign, a name), and its parts.
+What is bound by a quantifier, a function or a LET has a name of its own, such as "leader#7", in
+the whole module, so that expressions can be put into each other; `text` shows the part before #.
 """
 
-from collections.abc import Callable
-from typing import Any
-
-Expression = tuple
-
-TRUE, FALSE = ("name", "TRUE"), ("name", "FALSE")
-EMPTY = ("set", ())
-
-_OPPOSITES = {"=": "#", "#": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-_OPPOSITES |= {"\\in": "\\notin", "\\notin": "\\in"}
+from collections.abc import Callable, Container
+from functools import lru_cache
+from itertools import chain, count
+from typing import Any, NamedTuple
 
 
-def name(text: str) -> Expression:
+class E(NamedTuple):
+    """An expression. The kinds that bind a name (`BINDERS`) have a domain and a body as parts."""
+
+    kind: str
+    head: Any = None
+    parts: tuple["E", ...] = ()
+
+
+Path = tuple[str | E, ...]
+"""The way to a part of a record or function: names of fields, and indices."""
+
+TRUE, FALSE, EMPTY = E("name", "TRUE"), E("name", "FALSE"), E("set")
+BINDERS = frozenset(["\\A", "\\E", "filter", "map", "choose", "fn"])
+_OPPOSITES = {"=": "#", "<": ">=", ">": "<=", "\\in": "\\notin"}
+_OPPOSITES |= {other: sign for sign, other in _OPPOSITES.items()}
+_NUMBERS: dict[str, Callable[[int, int], int]] = {
+    "+": int.__add__,
+    "-": int.__sub__,
+    "*": int.__mul__,
+    "=": int.__eq__,
+    "#": int.__ne__,
+    "<": int.__lt__,
+    ">": int.__gt__,
+    "<=": int.__le__,
+    ">=": int.__ge__,
+}
+
+
+def name(text: str) -> E:
     """A name."""
-    return ("name", text)
+    return E("name", text)
 
 
-def number(value: int) -> Expression:
+def number(value: int) -> E:
     """A whole number."""
-    return ("num", value)
+    return E("num", int(value))
 
 
-def string(value: str) -> Expression:
+def string(value: str) -> E:
     """A string."""
-    return ("str", value)
+    return E("str", value)
 
 
-def boolean(value: bool) -> Expression:
+def fresh(wanted: str) -> str:
+    """A name that nothing else has; what stands before # is shown."""
+    wanted = wanted.strip("_ ")
+    return f"{wanted if wanted[:1].isalpha() else 'k'}#{next(_numbers)}"
+
+
+_numbers = count()
+
+
+def unused(wanted: str, taken: Container[str]) -> str:
+    """The name, or the first of name_2, name_3, ... that is not taken."""
+    others = (f"{wanted}_{k}" for k in count(2))
+    return next(each for each in chain([wanted], others) if each not in taken)
+
+
+def boolean(value: bool) -> E:
     """TRUE or FALSE."""
     return TRUE if value else FALSE
 
 
-def op(sign: str, left: Expression, right: Expression) -> Expression:
-    """A binary operator; sums of numbers, and comparisons of constants, are computed."""
-    if left[0] == right[0] == "num":
-        a, b = left[1], right[1]
-        match sign:
-            case "+":
-                return number(a + b)
-            case "-":
-                return number(a - b)
-            case "*":
-                return number(a * b)
-            case "=" | "#" | "<" | ">" | "<=" | ">=":
-                compare = {"=": a == b, "#": a != b, "<": a < b, ">": a > b, "<=": a <= b}
-                return boolean(compare.get(sign, a >= b))
-    if sign in ("=", "#") and left[0] == right[0] == "str":
+def op(sign: str, left: E, right: E) -> E:
+    """A binary operator; what numbers and texts alone decide is computed."""
+    if left.kind == right.kind == "num" and sign in _NUMBERS:
+        found = _NUMBERS[sign](left.head, right.head)
+        return boolean(found) if isinstance(found, bool) else number(found)
+    if sign in ("=", "#") and (left == right or left.kind == right.kind == "str"):
         return boolean((left == right) == (sign == "="))
-    if sign in ("=", "#") and left == right:
-        return boolean(sign == "=")
     if sign == "+" and left == number(0):
         return right
-    if sign in ("+", "-") and right[0] == "num":
-        return _shifted(left, right[1] if sign == "+" else -right[1])
-    if sign == "\\cup" and EMPTY in (left, right):
-        return left if right == EMPTY else right
-    if sign == "\\" and right == EMPTY:
+    if sign in ("+", "-") and right.kind == "num":
+        by = right.head if sign == "+" else -right.head
+        if left.kind == "op" and left.head in ("+", "-") and left.parts[1].kind == "num":
+            by += left.parts[1].head if left.head == "+" else -left.parts[1].head
+            left = left.parts[0]
+        if by == 0:
+            return left
+        sign, right = ("+", number(by)) if by > 0 else ("-", number(-by))
+    if sign in ("\\cup", "\\") and right == EMPTY:
         return left
-    if sign == "\\in" and right == EMPTY:
-        return FALSE
-    if sign == "\\in" and right[0] == "set" and len(right[1]) == 1:
-        return op("=", left, right[1][0])
-    return ("op", sign, left, right)
+    if sign == "\\cup" and left == EMPTY:
+        return right
+    if sign == "\\in" and right.kind == "set" and len(right.parts) < 2:
+        return op("=", left, right.parts[0]) if right.parts else FALSE
+    return E("op", sign, (left, right))
 
 
-def _shifted(left: Expression, by: int) -> Expression:
-    """left + by, where left may itself be a sum with a number."""
-    if left[0] == "op" and left[1] in ("+", "-") and left[3][0] == "num":
-        by += left[3][1] if left[1] == "+" else -left[3][1]
-        left = left[2]
-    if by == 0:
-        return left
-    return ("op", "+", left, number(by)) if by > 0 else ("op", "-", left, number(-by))
-
-
-def conj(parts: list[Expression]) -> Expression:
+def conj(*parts: E) -> E:
     """The conjunction, flat and without what does not matter."""
     return _junction("and", parts, TRUE, FALSE)
 
 
-def disj(parts: list[Expression]) -> Expression:
+def disj(*parts: E) -> E:
     """The disjunction, flat and without what does not matter."""
     return _junction("or", parts, FALSE, TRUE)
 
 
-def _junction(kind: str, parts: list, neutral: Expression, absorbing: Expression) -> Expression:
-    found: list[Expression] = []
+def _junction(kind: str, parts: tuple[E, ...], neutral: E, absorbing: E) -> E:
+    found: dict[E, None] = {}
     for each in parts:
-        for one in each[1] if each[0] == kind else (each,):
+        for one in each.parts if each.kind == kind else (each,):
             if bare(one) == absorbing:
                 return absorbing
-            if bare(one) != neutral and one not in found:
-                found.append(one)
-    if not found:
-        return neutral
-    return found[0] if len(found) == 1 else (kind, tuple(found))
+            if bare(one) != neutral:
+                found[one] = None
+    if len(found) > 1:
+        return E(kind, None, tuple(found))
+    return next(iter(found), neutral)
 
 
-def bare(expression: Expression) -> Expression:
+def bare(expression: E) -> E:
     """Without a note."""
-    return expression[1] if expression[0] == "note" else expression
+    return expression.parts[0] if expression.kind == "note" else expression
 
 
-def note(expression: Expression, text: str) -> Expression:
-    """An expression with a remark, which stands behind it as a comment."""
-    return expression if expression[0] in ("note", "and") else ("note", expression, text)
+def note(expression: E, text: str) -> E:
+    """An expression with a remark, which is shown as a comment."""
+    return expression if expression.kind in ("note", "and") else E("note", text, (expression,))
 
 
-def neg(expression: Expression) -> Expression:
+def neg(expression: E) -> E:
     """The negation, as far inside as it goes."""
-    kind = expression[0]
+    kind, head, parts = expression
+    if kind in ("not", "note"):
+        return parts[0] if kind == "not" else neg(parts[0])
     if expression in (TRUE, FALSE):
-        return FALSE if expression == TRUE else TRUE
-    if kind == "not":
-        return expression[1]
-    if kind == "op" and expression[1] in _OPPOSITES:
-        return ("op", _OPPOSITES[expression[1]], *expression[2:])
-    if kind == "and":
-        return disj([neg(each) for each in expression[1]])
-    if kind == "or":
-        return conj([neg(each) for each in expression[1]])
-    if kind == "quant":
-        other = "\\E" if expression[1] == "\\A" else "\\A"
-        return quantified(other, expression[2], expression[3], neg(expression[4]))
+        return boolean(expression == FALSE)
+    if kind == "op" and head in _OPPOSITES:
+        return E("op", _OPPOSITES[head], parts)
+    if kind in ("and", "or"):
+        return (disj if kind == "and" else conj)(*map(neg, parts))
+    if kind in ("\\A", "\\E"):
+        return E("\\E" if kind == "\\A" else "\\A", head, (parts[0], neg(parts[1])))
     if kind == "if":
-        return if_(expression[1], neg(expression[2]), neg(expression[3]))
-    if kind == "note":
-        return neg(expression[1])
-    return ("not", expression)
+        return if_(parts[0], neg(parts[1]), neg(parts[2]))
+    return E("not", None, (expression,))
 
 
-def if_(condition: Expression, then: Expression, other: Expression) -> Expression:
+def if_(condition: E, then: E, other: E) -> E:
     """IF, or what it amounts to where a branch is TRUE or FALSE."""
-    if condition in (TRUE, FALSE):
-        return then if condition == TRUE else other
-    if then == other:
-        return then
-    if bare(then) == FALSE:
-        told = neg(condition)
-        return conj([note(told, then[2]) if then[0] == "note" else told, other])
-    if bare(other) == FALSE:
-        told = note(condition, other[2]) if other[0] == "note" else condition
-        return conj([told, then])
+    if condition in (TRUE, FALSE) or then == other:
+        return other if condition == FALSE else then
+    for branch, test, rest in ((then, neg(condition), other), (other, condition, then)):
+        if bare(branch) == FALSE:
+            return conj(note(test, branch.head) if branch.kind == "note" else test, rest)
     if bare(then) == TRUE:
-        return disj([condition, other])
+        return disj(condition, other)
     if bare(other) == TRUE:
-        return disj([neg(condition), then])
-    if condition[0] == "not":
-        return ("if", condition[1], other, then)
-    return ("if", condition, then, other)
+        return disj(neg(condition), then)
+    if condition.kind == "not":
+        condition, then, other = condition.parts[0], other, then
+    return E("if", None, (condition, then, other))
 
 
-def quantified(sign: str, bound: str, domain: Expression, body: Expression) -> Expression:
-    """\\A or \\E, or the body where that is decided."""
-    if bare(body) in (TRUE, FALSE) and bare(body) == boolean(sign == "\\A"):
+def quantified(sign: str, bound: str, domain: E, body: E) -> E:
+    """\\A or \\E, or TRUE or FALSE where any domain gives that."""
+    if bare(body) == boolean(sign == "\\A"):
         return bare(body)
-    return ("quant", sign, bound, domain, body)
+    return E(sign, bound, (domain, body))
 
 
-def filtered(bound: str, domain: Expression, condition: Expression) -> Expression:
-    """{bound \\in domain : condition}."""
-    return domain if condition == TRUE else ("filter", bound, domain, condition)
+def filtered(bound: str, domain: E, test: E) -> E:
+    """{bound \\in domain : test}."""
+    return domain if test == TRUE else E("filter", bound, (domain, test))
 
 
-def mapped(value: Expression, bound: str, domain: Expression) -> Expression:
+def mapped(bound: str, domain: E, value: E) -> E:
     """{value : bound \\in domain}."""
-    return domain if value == name(bound) else ("map", value, bound, domain)
+    return domain if value == name(bound) else E("map", bound, (domain, value))
 
 
-def call(operator: str, *given: Expression) -> Expression:
+def call(operator: str, *given: E) -> E:
     """An operator with its arguments."""
-    return ("call", operator, tuple(given))
+    return E("call", operator, given)
 
 
-def between(low: Expression, high: Expression) -> Expression:
+def single(item: E) -> E:
+    """{item}."""
+    return E("set", None, (item,))
+
+
+def between(low: E, high: E) -> E:
     """low..high."""
-    return ("op", "..", low, high)
+    return E("op", "..", (low, high))
 
 
-def index(function: Expression, at: Expression) -> Expression:
-    """function[at], computed where the function is known."""
-    if function[0] == "fn":
-        return substitute(function[3], {function[1]: at})
-    if function[0] == "tuple" and at[0] == "num" and 1 <= at[1] <= len(function[1]):
-        return function[1][at[1] - 1]
-    if function[0] == "except":
-        found = read_through(function, ("i", at))
+def record(**parts: E) -> E:
+    """[field |-> value, ...]."""
+    return E("record", tuple(parts), tuple(parts.values()))
+
+
+def at(whole: E, step: str | E) -> E:
+    """whole.field or whole[index], computed where the whole is known."""
+    if whole.kind == "except":
+        found = _read_through(whole, step)
         if found is not None:
             return found
-    return ("index", function, at)
+    if isinstance(step, str):
+        if whole.kind == "record":
+            return whole.parts[whole.head.index(step)]
+        return E("field", step, (whole,))
+    if whole.kind == "fn":
+        return substitute(whole.parts[1], {whole.head: step})
+    if whole.kind == "tuple" and step.kind == "num" and 1 <= step.head <= len(whole.parts):
+        return whole.parts[step.head - 1]
+    return E("index", None, (whole, step))
 
 
-def field(record: Expression, of: str) -> Expression:
-    """record.of, computed where the record is known."""
-    if record[0] == "record":
-        return dict(record[1])[of]
-    if record[0] == "if" and all(each[0] == "record" for each in record[2:]):
-        return if_(record[1], field(record[2], of), field(record[3], of))
-    if record[0] == "except":
-        found = read_through(record, ("f", of))
-        if found is not None:
-            return found
-    return ("field", record, of)
+def follow(whole: E, path: Path) -> E:
+    """What is at the end of a path."""
+    for step in path:
+        whole = at(whole, step)
+    return whole
 
 
-def read_through(changed: Expression, step: tuple) -> Expression | None:
+def _read_through(changed: E, step: str | E) -> E | None:
     """One step into [base EXCEPT ...]; None if it is not known which clauses concern it."""
-    base, inner = at(changed[1], step), []
-    for path, value in changed[2]:
-        same = is_same_step(path[0], step)
+    found, inner = at(changed.parts[0], step), []
+    for path, value in clauses(changed):
+        same = _is_same(path[0], step)
         if same is None:
             return None
         if same and len(path) == 1:
-            base, inner = value, []
+            found, inner = value, []
         elif same:
             inner.append((path[1:], value))
-    return changed_at(base, inner)
+    for path, value in inner:
+        found = changed_at(found, path, value)
+    return found
 
 
-def is_same_step(one: tuple, other: tuple) -> bool | None:
+def _is_same(one: str | E, other: str | E) -> bool | None:
     """Do two steps of a path lead to the same place? None if that is not known."""
     if one == other:
         return True
-    if one[0] == "f" or (one[1][0] == other[1][0] and one[1][0] in ("num", "str")):
+    if isinstance(one, str) or one.kind == other.kind == "num":
         return False
     return None
 
 
-def at(expression: Expression, step: tuple) -> Expression:
-    """One step of a path into an expression."""
-    return field(expression, step[1]) if step[0] == "f" else index(expression, step[1])
-
-
-def follow(expression: Expression, path: tuple) -> Expression:
-    """What is at the end of a path."""
-    for step in path:
-        expression = at(expression, step)
-    return expression
-
-
-def changed_at(base: Expression, clauses: list[tuple[tuple, Expression]]) -> Expression:
-    """[base EXCEPT !path = value, ...]; a record or an earlier EXCEPT takes the changes in."""
-    for path, value in clauses:
-        base = _changed(base, path, value)
-    return base
-
-
-def _changed(base: Expression, path: tuple, value: Expression) -> Expression:
-    if not path:
-        return value
-    if base[0] == "record" and path[0][0] == "f":
-        parts = dict(base[1])
-        parts[path[0][1]] = _changed(parts[path[0][1]], path[1:], value)
-        return ("record", tuple(parts.items()))
-    if follow(base, path) == value:
-        return base
-    if base[0] == "except":
-        kept = list(base[2])
-        for k in reversed(range(len(kept))):
-            if kept[k][0] == path:
-                kept[k] = (path, value)
-                return ("except", base[1], tuple(kept))
-            if not _are_apart(kept[k][0], path):
-                break
-        return ("except", base[1], (*kept, (path, value)))
-    return ("except", base, ((path, value),))
-
-
-def _are_apart(one: tuple, other: tuple) -> bool:
-    return any(is_same_step(a, b) is False for a, b in zip(one, other, strict=False))
-
-
-# --- Names -----------------------------------------------------------------------------------
-
-
-def parts_of(expression: Expression) -> list[Expression]:
-    """The expressions right below."""
-    found: list[Expression] = []
-
-    def note_it(each: Expression) -> Expression:
-        found.append(each)
-        return each
-
-    rebuilt(expression, note_it)
+def clauses(changed: E) -> list[tuple[Path, E]]:
+    """The clauses of [base EXCEPT !path = value, ...]: its head has the paths, with None for each
+    index; the indices and values are its parts."""
+    parts, found = iter(changed.parts[1:]), []
+    for shape in changed.head:
+        path = tuple(next(parts) if step is None else step for step in shape)
+        found.append((path, next(parts)))
     return found
 
 
-def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """The same with each part right below changed, in its simplest form."""
-    kind, *parts = expression
-    match kind:
-        case "num" | "str" | "name" | "leaf" | "unchanged":
-            return expression
-        case "op":
-            return op(parts[0], change(parts[1]), change(parts[2]))
-        case "and":
-            return conj([change(each) for each in parts[0]])
-        case "or":
-            return disj([change(each) for each in parts[0]])
-        case "not":
-            return neg(change(parts[0]))
-        case "if":
-            return if_(*(change(each) for each in parts))
-        case "quant":
-            return quantified(parts[0], parts[1], change(parts[2]), change(parts[3]))
-        case "filter":
-            return filtered(parts[0], change(parts[1]), change(parts[2]))
-        case "map":
-            return mapped(change(parts[0]), parts[1], change(parts[2]))
-        case "fn" | "choose":
-            return (kind, parts[0], change(parts[1]), change(parts[2]))
-        case "call":
-            return call(parts[0], *map(change, parts[1]))
-        case "index":
-            return index(change(parts[0]), change(parts[1]))
-        case "field":
-            return field(change(parts[0]), parts[1])
-        case "record":
-            return ("record", tuple((each, change(value)) for each, value in parts[0]))
-        case "set" | "tuple":
-            return (kind, tuple(map(change, parts[0])))
-        case "except":
-            clauses = [
-                (tuple((s, change(v) if s == "i" else v) for s, v in path), change(value))
-                for path, value in parts[1]
-            ]
-            return changed_at(change(parts[0]), clauses)
-        case "let":
-            defined = tuple((n, p, change(v), r) for n, p, v, r in parts[0])
-            return ("let", defined, change(parts[1]))
-        case "functions":
-            return (kind, change(parts[0]), change(parts[1]))
-        case "prefix":
-            return ("prefix", parts[0], change(parts[1]))
-        case "prime":
-            return ("prime", change(parts[0]))
-        case "box":
-            return ("box", change(parts[0]), parts[1])
-        case "note":
-            return ("note", change(parts[0]), parts[1])
-    raise ValueError(kind)
+def changed_at(base: E, path: Path, value: E) -> E:
+    """[base EXCEPT !path = value]; a record, or an earlier EXCEPT, takes the change in."""
+    if not path or follow(base, path) == value:
+        return base if path else value
+    if base.kind == "record":
+        parts = dict(zip(base.head, base.parts, strict=True))
+        return record(**parts | {path[0]: changed_at(parts[path[0]], path[1:], value)})
+    kept = clauses(base) if base.kind == "except" else []
+    spot = len(kept)
+    for k in reversed(range(len(kept))):
+        if kept[k][0] == path:
+            spot = k
+        if all(_is_same(a, b) is not False for a, b in zip(kept[k][0], path, strict=False)):
+            break
+    kept[spot : spot + 1] = [(path, value)]
+    shapes = tuple(tuple(s if isinstance(s, str) else None for s in each) for each, _ in kept)
+    parts = [p for each, new in kept for p in (*(s for s in each if isinstance(s, E)), new)]
+    return E("except", shapes, (base.parts[0] if base.kind == "except" else base, *parts))
 
 
-def names_in(expression: Expression) -> frozenset[str]:
-    """The names that are free in an expression, operators included."""
-    found = _names.get(expression)
-    if found is None:
-        found = _names[expression] = _free(expression)
-    return found
-
-
-_names: dict[Expression, frozenset[str]] = {}
-
-
-def _free(expression: Expression) -> frozenset[str]:
-    kind = expression[0]
-    if kind == "name":
-        return frozenset([expression[1]])
-    if kind in ("num", "str", "unchanged", "leaf"):
-        return frozenset()
-    if kind in ("fn", "filter", "choose"):
-        return names_in(expression[2]) | (names_in(expression[3]) - {expression[1]})
-    if kind == "map":
-        return names_in(expression[3]) | (names_in(expression[1]) - {expression[2]})
-    if kind == "quant":
-        return names_in(expression[3]) | (names_in(expression[4]) - {expression[2]})
-    if kind == "let":
-        found = names_in(expression[2])
-        for defined, parameters, value, _ in reversed(expression[1]):
-            found = (found | (names_in(value) - set(parameters))) - {defined}
-        return found
-    found = frozenset([expression[1]]) if kind == "call" else frozenset()
-    return found.union(*map(names_in, parts_of(expression)))
-
-
-def all_names(expression: Expression) -> frozenset[str]:
-    """The names that are free or bound in an expression."""
-    found = names_in(expression).union(*map(all_names, parts_of(expression)))
-    if expression[0] == "let":
-        for defined, parameters, _, _ in expression[1]:
-            found |= {defined, *parameters}
-    bound = binder_of(expression)
-    return found if bound is None else found | {bound}
-
-
-def binder_of(expression: Expression) -> str | None:
-    """The name that an expression binds, if it is of a kind that does."""
-    match expression:
-        case ("fn" | "filter" | "choose", bound, _, _) | ("map", _, bound, _):
-            return bound
-        case ("quant", _, bound, _, _):
-            return bound
-    return None
-
-
-def substitute(expression: Expression, values: dict[str, Expression]) -> Expression:
-    """The expression with values for free names; bound names make way for those in the values."""
-    values = {each: value for each, value in values.items() if each in names_in(expression)}
-    if not values:
-        return expression
-    if expression[0] == "name":
-        return values[expression[1]]
-    incoming = frozenset().union(*map(names_in, values.values()))
-    bound = binder_of(expression)
-    if bound is not None:
-        if bound in incoming:
-            taken = incoming | names_in(expression) | {bound}
-            renamed = unused(bound, taken)
-            inner = {"fn": 3, "filter": 3, "choose": 3, "quant": 4, "map": 1}[expression[0]]
-            parts = list(expression)
-            parts[inner] = substitute(parts[inner], {bound: name(renamed)})
-            parts[{"quant": 2, "map": 2}.get(expression[0], 1)] = renamed
-            return substitute(tuple(parts), values)
-        domain = {"fn": 2, "filter": 2, "choose": 2, "quant": 3, "map": 3}[expression[0]]
-        inner = {k: v for k, v in values.items() if k != bound}
-        return rebuilt(
-            expression,
-            lambda each: substitute(each, values if each is expression[domain] else inner),
-        )
-    if expression[0] == "let":
-        (defined, parameters, value, recursive), *more = expression[1]
-        body = ("let", tuple(more), expression[2]) if more else expression[2]
-        clash = [each for each in (defined, *parameters) if each in incoming]
-        if clash:
-            taken = incoming | names_in(value) | names_in(body) | {defined, *parameters}
-            new = {each: unused(each, taken) for each in clash}
-            inside = {k: name(v) for k, v in new.items() if k != defined or recursive}
-            value = rename_calls(substitute(value, inside), new if recursive else {})
-            body = rename_calls(
-                substitute(body, {k: name(v) for k, v in new.items() if k == defined}), new
-            )
-            parameters = tuple(new.get(each, each) for each in parameters)
-            defined = new.get(defined, defined)
-        kept = {k: v for k, v in values.items() if k not in parameters}
-        return let(
-            defined, parameters, substitute(value, kept), substitute(body, values), recursive
-        )
-    return rebuilt(expression, lambda each: substitute(each, values))
-
-
-def rename_calls(expression: Expression, new: dict[str, str]) -> Expression:
-    """The expression with other names for the operators that it calls."""
-    if not new or not names_in(expression) & set(new):
-        return expression
-    if expression[0] == "call" and expression[1] in new:
-        given = [rename_calls(each, new) for each in expression[2]]
-        return call(new[expression[1]], *given)
-    return rebuilt(expression, lambda each: rename_calls(each, new))
-
-
-def unused(wanted: str, taken: Any) -> str:
-    """The name, or the first of name_2, name_3, ... that is not taken."""
-    k, found = 1, wanted
-    while found in taken:
-        k += 1
-        found = f"{wanted}_{k}"
-    return found
-
-
-def let(
-    defined: str,
-    parameters: tuple[str, ...],
-    value: Expression,
-    body: Expression,
-    recursive: bool = False,
-) -> Expression:
-    """LET, or the body with the value itself where that is short or used once."""
-    is_tree = bool(leaves(body))  # what will stand at its leaves may have the name
-    if defined not in names_in(body) and not is_tree:
+def let(defined: str, value: E, body: E, given: tuple[str, ...] = ()) -> E:
+    """LET, or the body with the value itself where that is short or used once. With parameters it
+    is an operator that calls itself."""
+    times = _uses(body, defined)
+    if not times:
         return body
-    if not parameters and not is_tree and (uses(body, defined) == 1 or is_short(value)):
+    if not given and (times == 1 or is_short(value)):
         return substitute(body, {defined: value})
-    first = (defined, parameters, value, recursive)
-    if body[0] == "let":
-        return ("let", (first, *body[1]), body[2])
-    return ("let", (first,), body)
+    return E("let", (defined, given), (value, body))
 
 
-def uses(expression: Expression, wanted: str) -> int:
-    """How often a free name occurs."""
+def is_short(value: E) -> bool:
+    """Is it a name, a number, or a field or an item of one?"""
+    atoms = ("name", "num", "str")
+    if value.kind == "op" and value.head in ("+", "-"):
+        return all(each.kind in atoms for each in value.parts)
+    return (
+        value.kind in atoms
+        or value == EMPTY
+        or (value.kind in ("field", "index") and all(map(is_short, value.parts)))
+    )
+
+
+# --- All parts of an expression ------------------------------------------------------------------
+
+
+def rebuilt(expression: E, change: Callable[[E], E]) -> E:
+    """The same with each part changed, in its simplest form."""
+    kind, head, old = expression
+    if not old:
+        return expression
+    parts = tuple(map(change, old))
+    if parts == old:
+        return expression
+    match kind:
+        case "op":
+            return op(head, *parts)
+        case "and" | "or":
+            return (conj if kind == "and" else disj)(*parts)
+        case "not":
+            return neg(*parts)
+        case "if":
+            return if_(*parts)
+        case "index":
+            return at(*parts)
+        case "field":
+            return at(parts[0], head)
+        case "\\A" | "\\E":
+            return quantified(kind, head, *parts)
+        case "filter":
+            return filtered(head, *parts)
+        case "except":
+            found = parts[0]
+            for path, value in clauses(E(kind, head, parts)):
+                found = changed_at(found, path, value)
+            return found
+        case "let":
+            return let(head[0], *parts, head[1])
+    return E(kind, head, parts)
+
+
+@lru_cache(50_000)
+def names_in(expression: E) -> frozenset[str]:
+    """The names in an expression, those of operators and bound ones included."""
+    own = [expression.head] if expression.kind in ("name", "call") else []
+    return frozenset(own).union(*map(names_in, expression.parts))
+
+
+def _uses(expression: E, wanted: str) -> int:
     if wanted not in names_in(expression):
         return 0
-    if expression[0] == "name":
-        return 1
-    return sum(uses(each, wanted) for each in parts_of(expression))
+    own = expression.kind in ("name", "call") and expression.head == wanted
+    return own + sum(_uses(each, wanted) for each in expression.parts)
 
 
-def is_short(value: Expression) -> bool:
-    """Is it a name, a number, or a field or item of one?"""
-    match value:
-        case ("name" | "num" | "str", _):
-            return True
-        case ("field", record, _):
-            return is_short(record)
-        case ("index", function, at):
-            return is_short(function) and is_short(at)
-        case ("op", "+" | "-", left, right):
-            return left[0] in ("name", "num") and right[0] in ("name", "num")
-        case ("set", ()):
-            return True
-    return False
-
-
-def leaves_replaced(tree: Expression, replace: Callable[[int], Expression]) -> Expression:
-    """A tree of IF and LET with other leaves in place of ("leaf", k)."""
-    match tree:
-        case ("leaf", k):
-            return replace(k)
-        case ("if", condition, then, other):
-            return if_(condition, leaves_replaced(then, replace), leaves_replaced(other, replace))
-        case ("let", defined, body):
-            body = leaves_replaced(body, replace)
-            for each, parameters, value, recursive in reversed(defined):
-                body = let(each, parameters, value, body, recursive)
-            return body
-    return tree
-
-
-def defined_in(tree: Expression) -> frozenset[str]:
-    """The names that a tree of IF and LET defines on its way to its leaves."""
-    match tree:
-        case ("if", _, then, other):
-            return defined_in(then) | defined_in(other)
-        case ("let", defined, body):
-            return defined_in(body).union(each[0] for each in defined)
-    return frozenset()
-
-
-def leaves(tree: Expression) -> list[int]:
-    """The numbers of the leaves of a tree."""
-    match tree:
-        case ("leaf", k):
-            return [k]
-        case ("if", _, then, other):
-            return leaves(then) + leaves(other)
-        case ("let", _, body):
-            return leaves(body)
-    return []
-
-
-def tidy(expression: Expression) -> Expression:
-    """With each LET in its simplest form."""
-    if expression[0] == "let":
-        body = tidy(expression[2])
-        for defined, parameters, value, recursive in reversed(expression[1]):
-            body = let(defined, parameters, tidy(value), body, recursive)
-        return body
-    return rebuilt(expression, tidy)
-
-
-def distinct(expression: Expression, taken: frozenset[str]) -> Expression:
-    """With names for what is bound that nothing around it has, as TLA+ demands."""
-    bound = binder_of(expression)
-    if bound is not None:
-        if bound in taken:
-            spot = {"quant": 2, "map": 2}.get(expression[0], 1)
-            inner = {"fn": 3, "filter": 3, "choose": 3, "quant": 4, "map": 1}[expression[0]]
-            new = unused(bound, taken | names_in(expression[inner]))
-            parts = list(expression)
-            parts[spot], parts[inner] = new, substitute(parts[inner], {bound: name(new)})
-            expression, bound = tuple(parts), new
-        domain = expression[{"quant": 3, "map": 3}.get(expression[0], 2)]
-        return rebuilt(
-            expression,
-            lambda each: distinct(each, taken if each is domain else taken | {bound}),
-        )
-    if expression[0] == "let":
-        (defined, parameters, value, recursive), *more = expression[1]
-        body = ("let", tuple(more), expression[2]) if more else expression[2]
-        new = {}
-        for each in (defined, *parameters):
-            if each in taken:
-                used = all_names(value) | all_names(body) | set(new.values())
-                new[each] = unused(each, taken | used)
-        inside = {k: name(v) for k, v in new.items() if k != defined}
-        value = substitute(value, inside)
-        if defined in new:
-            called = {defined: new[defined]}
-            value = rename_calls(value, called) if recursive else value
-            body = rename_calls(substitute(body, {defined: name(new[defined])}), called)
-        defined, parameters = new.get(defined, defined), tuple(new.get(p, p) for p in parameters)
-        value = distinct(value, taken | {defined, *parameters})
-        body = distinct(body, taken | {defined})
-        first = (defined, parameters, value, recursive)
-        if body[0] == "let":
-            return ("let", (first, *body[1]), body[2])
-        return ("let", (first,), body)
-    return rebuilt(expression, lambda each: distinct(each, taken))
+def substitute(expression: E, values: dict[str, E]) -> E:
+    """The expression with values for names."""
+    if names_in(expression).isdisjoint(values):
+        return expression
+    if expression.kind == "name":
+        return values[expression.head]
+    return rebuilt(expression, lambda each: substitute(each, values))

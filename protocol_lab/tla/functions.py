@@ -1,31 +1,25 @@
 """Reads a spec's functions as TLA+: what an action leaves behind, what a helper returns.
 
-A function is followed statement by statement. The state is kept as cells, one for each field, each
-with the expression that it has by now; an assignment makes it [field EXCEPT ![i].x = ...]. Where
-paths meet again, each variable becomes an IF. A helper that only looks becomes an operator; one
-that changes what it is given is followed where it is called.
+A function is followed statement by statement. An assignment makes a cell of the state, or of a
+record of the function's own, [cell EXCEPT !.x = ...]. A helper that only looks becomes an operator;
+one that changes what it is given is followed where it is called.
 """
 
 import ast
+import inspect
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from protocol_lab.compiler.effects import changes
+from protocol_lab.language import containers
 from protocol_lab.language.reading import reading
-from protocol_lab.language.source_code import error_at, place_of
-from protocol_lab.spec.constants import limits_of
-from protocol_lab.spec.layout import Bag
-from protocol_lab.tla import calls, repetition
+from protocol_lab.language.source_code import names_read, place_of
+from protocol_lab.spec.layout import Seq
 from protocol_lab.tla import expressions as tla
-from protocol_lab.tla.assignments import assigned, container_changed
-from protocol_lab.tla.expressions import FALSE, TRUE, Expression
-from protocol_lab.tla.helper_effects import CHANGING, Effects
-from protocol_lab.tla.helpers import Operator, arguments_of
-from protocol_lab.tla.lookup import attribute_value, item_value, name_value
-from protocol_lab.tla.operations import and_or, comparison, if_expression, operation
-from protocol_lab.tla.paths import Ends, joined, met
+from protocol_lab.tla.expressions import FALSE, TRUE, E
+from protocol_lab.tla.paths import End, branch, closed, continued, ends, leaf, then
 from protocol_lab.tla.values import (
-    ALL_BUT,
     BOOL,
     INT,
     NODES,
@@ -33,381 +27,585 @@ from protocol_lab.tla.values import (
     TEXT,
     NoTranslation,
     Scope,
+    StateNamed,
     Types,
     Value,
     common_type,
     converted,
     is_whole,
+    item_of,
+    plus,
     type_of,
 )
+from protocol_lab.tla.values_of_code import Items, ValuesOfCode, is_helper, total
 
 _DEEPEST = 40
 
 
-class Functions:
-    """Translates the functions of one spec. definitions: the operators that they need, in order."""
+@dataclass(frozen=True)
+class Operator:
+    """A helper as a definition of the module. reads: the variables that it depends on."""
+
+    name: str
+    type: Any
+    given: tuple[str, ...]
+    value: E
+    reads: frozenset[str]
+
+
+class Functions(ValuesOfCode):
+    """Translates the functions of one spec. definitions: name, parameters, value and docstring of
+    each operator, in the order in which they need each other."""
 
     def __init__(
         self,
         types: Types,
         constants: type,
         variables: dict[str, str],
-        fields: dict[str, Any],
+        fields: dict,
         taken: set[str],
     ):
-        self.types, self.variables, self.fields, self.taken = types, variables, fields, taken
-        self.limits = limits_of(constants)
-        self.definitions: list[tuple[str, tuple[str, ...], Expression, str]] = []
+        super().__init__(types, constants, taken)
+        self.variables, self.fields = variables, fields
+        self.definitions: list[tuple[str, tuple[str, ...], E, str]] = []
         self.operators: dict[tuple, Operator] = {}
-        self.globals: dict[tuple[str, int], str] = {}
-        self.standard: set[str] = set()
-        self.added_twice: set[Bag] = set()
-        self.function: Callable = None
-        self.effects = Effects()
-        self.judged: set[Callable] = set()
-        self.placing = False
         self.depth = 0
-        self.made = 0
 
-    # --- Names -------------------------------------------------------------------------------
+    # --- Functions -------------------------------------------------------------------------------
 
-    def fresh(self, wanted: str, scope: Scope) -> str:
-        """The name, or one like it that nothing around has."""
-        wanted = wanted.strip("_ ")
-        wanted = wanted if wanted[:1].isalpha() else f"value{wanted}"
-        return tla.unused(wanted, self.taken | scope.bound)
-
-    def use(self, operator: str) -> str:
-        """Note that the module needs one of the standard definitions."""
-        self.standard.add(operator)
-        return operator
-
-    @property
-    def outside(self) -> dict[str, Any]:
-        """The names from outside that the present function reads, with their values."""
-        return self.effects.outside(self.function)
-
-    def fail(self, node: ast.AST, told: str) -> NoTranslation:
-        """The error that a piece of code has no translation."""
-        return NoTranslation(str(error_at(self.function, node, told)))
-
-    def convert(self, value: Value, kind: Any, node: ast.AST) -> Expression:
-        """A value as one of another type; where there is none the error names the place."""
-        try:
-            return converted(value, kind)
-        except NoTranslation as error:
-            raise self.fail(node, f"this has no translation to TLA+, since {error}") from None
-
-    def condition(self, value: Value, node: ast.AST) -> Expression:
-        """A value as a condition."""
-        if value.known is not None:
-            raise self.fail(node, "this is no condition")
-        return self.convert(value, BOOL, node)
-
-    @property
-    def reasons_are_alike(self) -> bool:
-        """Does it only matter whether the present function returns a reason, not which?"""
-        declared = self.function.__annotations__.get("return", "")
-        return self.function in self.judged or declared is str
-
-    # --- Functions ---------------------------------------------------------------------------
-
-    def body(
-        self, function: Callable, given: dict[str, Value], scope: Scope, ends: Ends
-    ) -> Expression:
-        """Follow a function's code with these parameters; its variables end with it."""
+    def body(self, function: Callable, given: dict[str, Value], scope: Scope) -> E:
+        """The paths through a function's code with these parameters; each of them returns."""
         if self.depth > _DEEPEST:
             raise NoTranslation(
                 f"{function.__name__} ({place_of(function)}) calls itself, which has no translation"
                 " to TLA+ here: write a loop."
             )
-        before, caller = self.function, scope.names
-        self.function, self.depth = function, self.depth + 1
-        inner = replace(scope, names=dict(given))
-
-        def outside(continue_: Callable, *values: Any) -> Expression:
-            mine, self.function, self.depth = (self.function, self.depth), before, self.depth - 1
-            try:
-                *found, last = values
-                return continue_(*found, replace(last, names=caller))
-            finally:
-                self.function, self.depth = mine
-
+        before, self.function, self.depth = self.function, function, self.depth + 1
         try:
-            return self.block(
-                reading(function).body,
-                inner,
-                Ends(
-                    lambda last: outside(ends.returned, NOTHING, last),
-                    lambda value, last: outside(ends.returned, value, last),
-                ),
-            )
+            tree = self.block(reading(function).body, replace(scope, names=given))
         finally:
             self.function, self.depth = before, self.depth - 1
+        return continued(
+            tree, lambda end: leaf("return", replace(end.scope, names=scope.names), end.value)
+        )
 
     def result(self, function: Callable, given: dict[str, Value], scope: Scope) -> Value:
         """What a function that changes nothing returns, as one expression."""
-        found: list[Value] = []
-
-        def returned(value: Value, last: Scope) -> Expression:
-            found.append(self.read(value, last))
-            return ("leaf", len(found) - 1)
-
-        tree = self.body(function, given, scope, Ends(lambda last: FALSE, returned))
-        declared = function.__annotations__.get("return")
-        kind = type_of(declared) if declared is not None else None
+        tree = self.body(function, given, scope)
+        tree = continued(tree, lambda e: leaf("return", e.scope, self.read(e.value, e.scope)))
+        kind = type_of(function.__annotations__.get("return", TEXT))
+        kinds = [end.value.type for end in ends(tree)]
+        if kind in (INT, TEXT):
+            kind = common_type(kinds)
         node = reading(function).as_written
-        if kind is None or kind is TEXT or (kind is INT and NODES in [v.type for v in found]):
-            kind = common_type([value.type for value in found])
-        if not found:
-            raise self.fail(node, "this returns nothing")
-        made = tla.leaves_replaced(tree, lambda k: self.convert(found[k], kind, node))
-        return Value(made, kind)
+        return Value(closed(tree, lambda end: self.convert(end.value, kind, node)), kind)
 
-    # --- Statements --------------------------------------------------------------------------
+    def helper(self, called: Callable, node: ast.Call, scope: Scope) -> Value:
+        """What a helper that changes nothing returns: a call of its operator, or its code."""
+        given = self.arguments(called, node, scope)
+        tree = self.body(called, given, scope)
+        if tree.kind == "leaf" and tree.head.value.place:
+            return tree.head.value  # a part of the state, which may be assigned to
+        plain = {each: self.read(value, scope) for each, value in given.items()}
+        passed = {each: value for each, value in plain.items() if value.known is None}
+        if any(isinstance(value.known, list) for value in plain.values()):
+            return self.result(called, given, scope)
+        known = tuple(
+            value.known for value in plain.values() if isinstance(value.known, StateNamed)
+        )
+        key = (called, known, *((each, value.type) for each, value in passed.items()))
+        operator = self.operators.get(key) or self._operator(called, key, plain, passed)
+        if any(
+            scope.cells[state.prefix + each] != tla.name(self.variables[each])
+            for state in known
+            for each in operator.reads
+        ):
+            return self.result(called, given, scope)
+        values = (value.expression for value in passed.values())
+        return Value(tla.call(operator.name, *values), operator.type)
 
-    def block(self, code: list[ast.stmt], scope: Scope, ends: Ends) -> Expression:
-        """Statements one after the other."""
-        if not code:
-            return ends.next(scope)
-        statement, rest = code[0], code[1:]
-        after = replace(ends, next=lambda last: self.block(rest, last, ends))
-        return self.statement(statement, scope, after)
+    def _operator(
+        self, called: Callable, key: tuple, plain: dict[str, Value], passed: dict[str, Value]
+    ) -> Operator:
+        names = {each: tla.fresh(each) for each in passed}
+        own = {each: Value(tla.name(names[each]), value.type) for each, value in passed.items()}
+        cells = {
+            k + f: tla.name(v)
+            for k in ("s.", "before.", "after.")
+            for f, v in self.variables.items()
+        }
+        value = self.result(called, plain | own, Scope({}, cells))
+        names = tuple(names.values())
+        for known, operator in self.operators.items():
+            same = dict(zip(operator.given, map(tla.name, names), strict=False))
+            if known[0] is called and tla.substitute(operator.value, same) == value.expression:
+                self.operators[key] = operator
+                return operator
+        name = tla.unused(called.__name__, self.taken)
+        self.taken.add(name)
+        shown = {v: f for f, v in self.variables.items()}
+        reads = {shown[each] for each in tla.names_in(value.expression) if each in shown}
+        for each in self.operators.values():
+            if each.name in tla.names_in(value.expression):
+                reads |= each.reads
+        made = Operator(name, value.type, names, value.expression, frozenset(reads))
+        self.operators[key] = made
+        self.definitions.append((name, names, value.expression, called.__doc__ or ""))
+        return self.operators[key]
 
-    def statement(self, node: ast.stmt, scope: Scope, ends: Ends) -> Expression:
-        """One statement, and what comes after it."""
+    def arguments(self, called: Callable, node: ast.Call, scope: Scope) -> dict[str, Value]:
+        """The values of a helper's parameters, as it is called here."""
+        signature = inspect.signature(called)
+        named = {each.arg: self.value(each.value, scope) for each in node.keywords}
+        bound = signature.bind(*(self.value(each, scope) for each in node.args), **named).arguments
+        found = {}
+        for each, parameter in signature.parameters.items():
+            value = bound.get(each) or self.of_python(node, "", parameter.default)
+            value = self.copied(value, scope)
+            declared = type_of(parameter.annotation)
+            if value.place is None and value.known is None and declared in (NODES, BOOL):
+                value = Value(self.convert(value, declared, node), declared)
+            found[each] = value
+        return found
+
+    # --- Statements ------------------------------------------------------------------------------
+
+    def block(self, code: list[ast.stmt], scope: Scope) -> E:
+        """The paths through statements, one after the other."""
+        tree = leaf("next", scope)
+        for each in code:
+            tree = then(tree, lambda now, each=each: self.statement(each, now))
+        return tree
+
+    def statement(self, node: ast.stmt, scope: Scope) -> E:
+        """The paths through one statement."""
         match node:
-            case ast.Pass():
-                return ends.next(scope)
+            case ast.Pass() | ast.Expr(ast.Constant()):
+                return leaf("next", scope)
             case ast.Return(None):
-                return ends.returned(NOTHING, scope)
+                return leaf("return", scope)
             case ast.Return(value):
-                passed_on = value if self.effects.gives_place(self.function) else None
-                return self.valued(value, scope, ends.returned, wanted=passed_on)
-            case ast.Expr(ast.Constant()):
-                return ends.next(scope)
+                return self.valued(
+                    value, scope, lambda v, now: leaf("return", now, self.copied(v, now))
+                )
             case ast.Expr(value):
-                return self.valued(value, scope, lambda v, last: ends.next(last), unused=True)
-            case ast.Assign([target], value):
-                return assigned(self, target, value, scope, ends)
-            case ast.AnnAssign(target, _, value) if value is not None:
-                return assigned(self, target, value, scope, ends)
+                return self.valued(value, scope, lambda v, now: leaf("next", now))
+            case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)):
+                found = [self.copied(self.value(each, scope), scope) for each in values]
+                tree = leaf("next", scope)
+                for target, value in zip(targets, found, strict=True):
+                    tree = then(tree, lambda s, t=target, v=value: self.store(t, v, s))
+                return tree
+            case ast.Assign([target], value) | ast.AnnAssign(target, _, ast.expr() as value):
+                return self.valued(value, scope, lambda v, now: self.store(target, v, now))
             case ast.AugAssign(target, sign, value):
-                read = _loaded(target)
+                read = ast.parse(ast.unparse(target), mode="eval").body
                 made = ast.copy_location(ast.BinOp(read, sign, value), node)
-                return assigned(self, target, made, scope, ends)
+                ast.fix_missing_locations(made)
+                return self.valued(made, scope, lambda v, now: self.store(target, v, now))
             case ast.If(test):
-                return self.valued(test, scope, lambda v, last: self._if(node, v, last, ends))
-            case ast.For():
-                return repetition.for_loop(self, node, scope, ends)
-            case ast.While():
-                return repetition.while_loop(self, node, scope, ends)
-            case ast.Break() if ends.broken:
-                return ends.broken(scope)
-            case ast.Continue() if ends.continued:
-                return ends.continued(scope)
+                return self.valued(test, scope, lambda v, now: self._if(node, v, now))
+            case ast.For(orelse=[]):
+                return self._for(node, scope)
+            case ast.While(orelse=[]):
+                leave = ast.copy_location(ast.Break(), node)
+                test = ast.copy_location(ast.If(node.test, node.body, [leave]), node)
+                return self._recursion(node, None, self.passes([test], scope), scope)
+            case ast.Break() | ast.Continue():
+                return leaf(type(node).__name__.lower(), scope)
         raise self.fail(node, "this statement has no translation to TLA+")
 
-    def _if(self, node: ast.If, value: Value, scope: Scope, ends: Ends) -> Expression:
-        test = self.condition(value, node.test)
+    def _if(self, node: ast.If, value: Value, scope: Scope) -> E:
+        test = self.convert(self.read(value, scope), BOOL, node.test)
         if test in (TRUE, FALSE):
-            return self.block(node.body if test == TRUE else node.orelse, scope, ends)
-        return joined(
-            self,
-            lambda inner: tla.if_(
-                test,
-                self.block(node.body, scope, inner),
-                self.block(node.orelse, scope, inner),
-            ),
-            scope,
-            ends,
+            return self.block(node.body if test == TRUE else node.orelse, scope)
+        return branch(test, self.block(node.body, scope), self.block(node.orelse, scope))
+
+    def store(self, target: ast.expr, value: Value, scope: Scope) -> E:
+        """Assign a value."""
+        if not isinstance(target, ast.Name):
+            place = self.value(target, scope)
+            if place.place is None:
+                raise self.fail(target, "this can't be assigned to in TLA+: it is a copy")
+            made = self.convert(self.read(value, scope), place.type, target)
+            return leaf("next", self._changed(place, made, scope))
+        value = self.copied(value, scope)
+        if value.known is not None or value.place:
+            return leaf("next", scope.named(**{target.id: value}))
+        if is_whole(value.type):
+            cell = tla.fresh(f"own.{target.id}")
+            place = Value(None, value.type, (cell, ()))
+            return leaf("next", scope.with_cell(cell, value.expression).named(**{target.id: place}))
+        old = scope.names.get(target.id)
+        if old is not None and old.type == NODES and value.type == INT:
+            value = Value(self.convert(value, NODES, target), NODES)
+        if tla.is_short(value.expression):
+            return leaf("next", scope.named(**{target.id: value}))
+        name = tla.fresh(target.id)
+        last = scope.named(**{target.id: replace(value, expression=tla.name(name))})
+        return E("let", (name, ()), (value.expression, leaf("next", last)))
+
+    def _changed(self, place: Value, value: E, scope: Scope) -> Scope:
+        cell, path = place.place
+        return scope.with_cell(cell, tla.changed_at(scope.cells[cell], path, value))
+
+    # --- Expressions whose evaluation changes something -----------------------------------------
+
+    def valued(self, node: ast.expr, scope: Scope, go_on: Callable[[Value, Scope], E]) -> E:
+        """Evaluate an expression in which functions that change something may be called."""
+        first = next((each for each in _calls(node) if self._changes(each)), None)
+        if first is None:
+            return go_on(self.value(node, scope), scope)
+        name = tla.fresh("result")
+        rest = _Replaced(first, ast.copy_location(ast.Name(name, ast.Load()), first)).visit(node)
+        return self._followed(first, name, scope, lambda now: self.valued(rest, now, go_on))
+
+    def _changes(self, node: ast.Call) -> bool:
+        called = names_read(self.function).get(getattr(node.func, "id", ""))
+        return called in _CONTAINERS or (is_helper(called) and changes(called))
+
+    def _followed(self, node: ast.Call, name: str, scope: Scope, go_on: Callable[[Scope], E]) -> E:
+        """Follow a call's code where it stands; its result is then the variable `name`."""
+        called = names_read(self.function)[node.func.id]
+        if called in _CONTAINERS:
+            value, last = self._container_changed(called, node, scope)
+            return go_on(last.named(**{name: value}))
+        tree = self.body(called, self.arguments(called, node, scope), scope)
+        values = [end.value for end in ends(tree)]
+        alike = all(value == values[0] for value in values)
+        if alike or all(v.type != TEXT and v.known is None and not v.place for v in values):
+            tree = continued(tree, lambda e: leaf("next", e.scope.named(**{name: e.value})))
+            return then(tree, go_on)
+        return continued(tree, lambda e: go_on(e.scope.named(**{name: e.value})))
+
+    def _container_changed(
+        self, called: Callable, node: ast.Call, scope: Scope
+    ) -> tuple[Value, Scope]:
+        """What a container's function returns, and the scope after it."""
+        container = self.value(node.args[0], scope)
+        if container.place is None:
+            raise self.fail(node, "this container can't be changed in TLA+: it is a copy")
+        now, kind = self.read(container, scope).expression, container.type
+        length, result, given = tla.call("Len", now), NOTHING, None
+        if node.args[1:]:
+            at_index = called in (containers.truncate, containers.remove_at)
+            given = self.as_(INT if at_index else item_of(kind), node.args[1], scope)
+        if called is containers.append:
+            made = tla.call("Append", now, given)
+            if now.kind == "tuple":
+                made = E("tuple", None, (*now.parts, given))
+        elif called is containers.pop_first:
+            result, made = Value(tla.call("Head", now), item_of(kind)), tla.call("Tail", now)
+        elif called is containers.truncate:
+            shorter = tla.call("Min", E("set", None, (given, length)))
+            made = tla.call("SubSeq", now, tla.number(1), shorter)
+            made = E("tuple") if given == tla.number(0) else made
+        elif called is containers.remove_at:
+            before = tla.call("SubSeq", now, tla.number(1), given)
+            made = tla.op("\\o", before, tla.call("SubSeq", now, plus(given, 2), length))
+            made = tla.call("Tail", now) if given == tla.number(0) else made
+        elif kind in self.types.multisets:
+            sign = "(-)" if called is containers.take else "(+)"
+            made = tla.op(sign, now, tla.call("SetToBag", tla.single(given)))
+            if called is containers.add_once:
+                made = tla.if_(tla.call("BagIn", given, now), now, made)
+        else:
+            if called is containers.add:
+                self.types.added_twice.add(kind)
+            made = tla.op("\\" if called is containers.take else "\\cup", now, tla.single(given))
+        return result, self._changed(container, made, scope)
+
+    # --- Loops -----------------------------------------------------------------------------------
+
+    def _for(self, node: ast.For, scope: Scope) -> E:
+        for any_order in (True, False):
+            items = self.items(node.target, node.iter, scope, any_order)
+            passes = self.passes(node.body, scope.named(**items.values))
+            returns = any(end.how == "return" for end in ends(passes.tree))
+            if not passes.before:
+                found = self._search(items, passes, scope) if returns else leaf("next", scope)
+                if found is not None:
+                    return found
+        if not returns and all(end.how != "break" for end in ends(passes.tree)):
+            last = scope
+            for key in passes.before:
+                made = self._at_once(items, passes, key)
+                if made is None:
+                    break
+                last = passes.put(last, key, made)
+            else:
+                return leaf("next", last)
+        return self._recursion(node, items, passes, scope)
+
+    def _search(self, items: Items, passes: "Passes", scope: Scope) -> E | None:
+        """A loop that only looks for an item: \\E, and if need be the first one; None if that takes
+        the items' order."""
+        returns = [end for end in ends(passes.tree) if end.how == "return"]
+        values = [end.value for end in returns]
+        test = closed(passes.tree, lambda end: tla.boolean(end.how == "return"))
+        exists = tla.quantified("\\E", items.bound, items.domain, test)
+        same = all(value == values[0] for value in values)
+        if same and values[0].place is None and values[0].known is None:
+            same = items.bound not in tla.names_in(values[0].expression)
+        same = same or all(
+            v.type == TEXT and v.expression.kind == "str" and v.expression.head for v in values
         )
+        if same and all(end.scope.cells == scope.cells for end in returns):
+            return branch(exists, leaf("return", scope, values[0]), leaf("next", scope))
+        if items.domain.head == "Items":
+            return None
+        fitting = tla.filtered(items.bound, items.domain, test)
+        first = E("choose", items.bound, (fitting, TRUE))
+        if items.in_order:
+            first = tla.call("Min", fitting)
+        found = E("let", (items.bound, ()), (first, _only(passes.tree, "return")))
+        return branch(exists, found, leaf("next", scope))
 
-    def with_place(self, scope: Scope, place: tuple[str, tuple], value: Expression) -> Scope:
-        """The scope after an assignment to a place."""
-        cell, path = place
-        if cell not in scope.cells:
-            raise NoTranslation(f"{self.function.__name__} changes what it was given as a copy.")
-        return scope.with_cell(cell, tla.changed_at(scope.cells[cell][0], [(path, value)]))
+    def passes(self, code: list[ast.stmt], scope: Scope) -> "Passes":
+        """One pass of a loop, with a name for all that it changes."""
+        found = Passes({}, {}, {}, scope, leaf("next", scope))
+        while True:
+            begin = scope
+            for key, symbol in found.symbols.items():
+                begin = found.put(begin, key, tla.name(symbol))
+            found.tree = self.block(code, begin)
+            news = {}
+            for end in ends(found.tree):
+                if end.how != "return":
+                    news |= _changes_between(begin, end.scope, self.fields)
+            fresh = {key: kind for key, kind in news.items() if key not in found.symbols}
+            retyped = {
+                k
+                for k, kind in news.items()
+                if k in found.kinds and kind == NODES != found.kinds[k]
+            }
+            if not fresh and not retyped:
+                return found
+            for key, kind in news.items():
+                found.kinds[key] = kind
+                old = scope.names[key[1]] if key[0] == "name" else None
+                found.before[key] = converted(old, kind) if old else scope.cells[key[1]]
+                found.symbols[key] = tla.fresh(key[1].rpartition(".")[2].partition("#")[0])
 
-    def read(self, value: Value, scope: Scope) -> Value:
-        """A value with its expression: what is at its place now."""
-        if value.place is None:
-            return value
-        cell, path = value.place
-        return Value(tla.follow(scope.cells[cell][0], path), value.type)
+    def _at_once(self, items: Items, passes: "Passes", key: tuple) -> E | None:
+        """What a variable or cell is after all passes: a count, a sum, a union, or a function of
+        which each pass changes its own item; None if that takes a recursion."""
+        symbol, before = passes.symbols[key], passes.before[key]
+        own, value = tla.name(symbol), closed(passes.tree, lambda end: passes.after(key, end))
+        if tla.names_in(value) & ({*passes.symbols.values()} - {symbol}):
+            return None
+        outcomes = [each for each in _outcomes(value) if each != own]
+        test = _mapped(value, lambda outcome: tla.boolean(outcome != own))
+        added = {_added(each, own) for each in outcomes}
+        if len(added) == 1 and symbol not in tla.names_in(test):
+            ((sign, more),) = added
+            if sign == "\\cup" and symbol not in tla.names_in(more):
+                domain = tla.filtered(items.bound, items.domain, test)
+                if more.kind == "set" and len(more.parts) == 1:
+                    return tla.op(sign, before, tla.mapped(items.bound, domain, more.parts[0]))
+                return tla.op(
+                    sign, before, E("prefix", "UNION", (E("map", items.bound, (domain, more)),))
+                )
+            if sign == "+" and symbol not in tla.names_in(more):
+                return tla.op("+", before, total(items, test, more))
+        prefixes = {_prefix(each, own, items.bound) for each in outcomes}
+        if len(prefixes) != 1 or None in prefixes:
+            return None
+        (prefix,) = prefixes
+        here = (*prefix, tla.name(items.bound))
+        item = tla.fresh("item")
+        made = _mapped(value, lambda outcome: tla.follow(outcome, here))
+        made = _replaced(made, tla.follow(own, here), tla.name(item))
+        if symbol in tla.names_in(made):
+            return None
+        old = tla.follow(before, here)
+        made = tla.substitute(made, {item: old})
+        kind = type_of(passes.kinds[key])
+        if kind is None:
+            return None
+        for step in prefix:
+            kind = type_of(kind.field_types[step]) if isinstance(step, str) else item_of(kind)
+        domain = items.domain if isinstance(kind, Seq) else self.types.domain(kind, before)
+        if domain != items.domain:
+            made = tla.if_(tla.op("\\in", tla.name(items.bound), items.domain), made, old)
+        return tla.changed_at(before, prefix, E("fn", items.bound, (domain, made)))
 
-    # --- Expressions whose evaluation may change something ------------------------------------
-
-    def valued(
-        self,
-        node: ast.expr,
-        scope: Scope,
-        go_on: Callable[[Value, Scope], Expression],
-        *,
-        unused: bool = False,
-        wanted: ast.expr | None = None,
-    ) -> Expression:
-        """Evaluate an expression in which helpers that change something may be called."""
-        followed = [
-            each
-            for each in _calls(node)
-            if self.effects.is_followed(each, node, self.function, wanted is not None)
-        ]
-        if not followed:
-            return go_on(NOTHING if unused else self.expression(node, scope), scope)
-        first = followed[0]
-
-        def with_result(value: Value, last: Scope) -> Expression:
-            if first is node:
-                return go_on(value, last)
-            self.made += 1
-            name = f" {self.made}"
-            rest = _Replaced(first, ast.copy_location(ast.Name(name, ast.Load()), first))
-            if value.place is None and value.known is None and is_whole(value.type):
-                cell = f"result.{self.made}"
-                last = last.with_cell(cell, value.expression, value.type)
-                value = Value(None, value.type, (cell, ()))
-            return self.valued(
-                rest.visit(node), last.named(name, value), go_on, unused=unused, wanted=wanted
+    def _recursion(self, node: ast.stmt, items: Items | None, passes: "Passes", scope: Scope) -> E:
+        """A loop as an operator that calls itself."""
+        again, keys = tla.fresh("loop"), list(passes.before)
+        returned = [end.value for end in ends(passes.tree) if end.how == "return"]
+        if any(
+            value.known is not None or value.place or is_whole(value.type) for value in returned
+        ):
+            raise self.fail(
+                node, "a loop that returns a part of the state has no translation to TLA+"
             )
+        kind = common_type([value.type for value in returned]) if returned else None
 
-        return self.followed(first, scope, with_result)
+        def result(values: list[E], value: E | None = None) -> E:
+            if returned:
+                values = [*values, tla.boolean(value is not None), value or self.types.zero(kind)]
+            return values[0] if len(values) == 1 else E("tuple", None, tuple(values))
 
-    def followed(
-        self, node: ast.Call, scope: Scope, go_on: Callable[[Value, Scope], Expression]
-    ) -> Expression:
-        """Follow a call's code where it stands."""
-        called = self.outside[node.func.id]
-        if called in CHANGING:
-            value, last = container_changed(self, called, node, scope)
-            return go_on(value, last)
-        found: list[tuple[Value, Scope]] = []
+        def next_pass(end: End) -> E:
+            values = [passes.after(key, end) for key in keys]
+            if end.how in ("return", "break"):
+                value = self.convert(end.value, kind, node) if end.how == "return" else None
+                return result(values, value)
+            return tla.call(again, *step, *values)
 
-        def returned(value: Value, last: Scope) -> Expression:
-            found.append((value, last))
-            return ("leaf", len(found) - 1)
+        own, start = [tla.name(passes.symbols[key]) for key in keys], [*passes.before.values()]
+        step, head, begin = [], [], []
+        if items is None:
+            body = closed(passes.tree, next_pass)
+        elif items.in_order and items.domain.kind == "op":
+            bound = tla.name(items.bound)
+            low, high = items.domain.parts
+            step, head, begin = [plus(bound, 1)], [items.bound], [low]
+            body = tla.if_(tla.op(">", bound, high), result(own), closed(passes.tree, next_pass))
+        else:
+            left, bound = tla.fresh("left"), tla.name(items.bound)
+            step, head = [tla.op("\\", tla.name(left), tla.single(bound))], [left]
+            begin = [items.domain]
+            pick = E("choose", tla.fresh(items.bound.partition("#")[0]), (tla.name(left), TRUE))
+            if items.in_order:
+                pick = tla.call("Min", tla.name(left))
+            body = tla.let(items.bound, pick, closed(passes.tree, next_pass))
+            body = tla.if_(tla.op("=", tla.name(left), tla.EMPTY), result(own), body)
+        symbols = tuple(passes.symbols[key] for key in keys)
+        several = len(keys) > 1 or returned
+        new = tla.fresh("result" if several else f"{symbols[0].partition('#')[0]}_new")
+        last = scope
+        for k, key in enumerate(keys):
+            last = passes.put(
+                last, key, tla.at(tla.name(new), tla.number(k + 1)) if several else tla.name(new)
+            )
+        tree = leaf("next", last)
+        if returned:
+            flag, value = (tla.at(tla.name(new), tla.number(len(keys) + k)) for k in (1, 2))
+            tree = branch(flag, leaf("return", last, Value(value, kind)), tree)
+        tree = E("let", (new, ()), (tla.call(again, *begin, *start), tree))
+        return E("let", (again, (*head, *symbols)), (body, tree))
 
-        given = arguments_of(self, called, node, scope)
-        tree = self.body(called, given, scope, Ends(lambda last: FALSE, returned))
-        where = sorted(set(tla.leaves(tree)))
-        first = found[where[0]][0]
-        same = all(found[k][0] == first for k in where) and (
-            first.known is not None or (first.place is None and not tla.names_in(first.expression))
-        )
-        plain = not any(v.place or v.known is not None or v.type == TEXT for v, _ in found)
-        if len(where) > 1 and (same or plain):
-            kind = first.type if same else common_type([found[k][0].type for k in where])
-            slots = [
-                last if same else last.named(" value", Value(self.convert(v, kind, node), kind))
-                for v, last in found
-            ]
-            merged = met(self, tree, slots, scope)
-            if merged is not None:
-                last, bound = merged
-                rest = go_on(first if same else last.names[" value"], last)
-                for each, value in reversed(bound):
-                    rest = ("let", ((each, (), value, False),), rest)
-                return rest
-        return tla.leaves_replaced(tree, lambda k: go_on(*found[k]))
 
-    # --- Expressions -------------------------------------------------------------------------
+@dataclass
+class Passes:
+    """One pass of a loop. By what it changes, ("name", variable) or ("cell", cell): the names that
+    stand for them in it, what they were before the loop, and their types."""
 
-    def number(self, node: ast.expr, scope: Scope) -> Expression:
-        """An expression's value as a number."""
-        return self.convert(self.evaluated(node, scope), INT, node)
+    symbols: dict[tuple[str, str], str]
+    before: dict[tuple[str, str], E]
+    kinds: dict[tuple[str, str], Any]
+    begin: Scope
+    tree: E
 
-    def evaluated(self, node: ast.expr, scope: Scope) -> Value:
-        """An expression's value, read from its place."""
-        return self.read(self.expression(node, scope), scope)
+    def put(self, scope: Scope, key: tuple[str, str], value: E) -> Scope:
+        """The scope with another value."""
+        if key[0] == "name":
+            return scope.named(**{key[1]: Value(value, self.kinds[key])})
+        return scope.with_cell(key[1], value)
 
-    def expression(self, node: ast.expr, scope: Scope) -> Value:
-        """An expression's value; a part of the state is a place."""
-        match node:
-            case ast.Constant(bool(value)):
-                return Value(tla.boolean(value), BOOL)
-            case ast.Constant(int(value)):
-                return Value(tla.number(value), INT)
-            case ast.Constant(str(value)):
-                return Value(tla.string(value), TEXT)
-            case ast.JoinedStr():
-                return Value(tla.string("..."), TEXT)
-            case ast.Name(name):
-                return name_value(self, node, name, scope)
-            case ast.Attribute(value, name):
-                return attribute_value(self, node, self.expression(value, scope), name, scope)
-            case ast.Subscript(value, at):
-                return item_value(self, node, self.expression(value, scope), at, scope)
-            case ast.UnaryOp(ast.Not(), operand):
-                return Value(tla.neg(self.test(operand, scope)), BOOL)
-            case ast.UnaryOp(ast.USub(), operand):
-                found = self.number(operand, scope)
-                negative = found[0] == "num"
-                return Value(tla.number(-found[1]) if negative else ("prefix", "-", found), INT)
-            case ast.UnaryOp(ast.Invert(), operand):
-                found = self.evaluated(operand, scope)
-                return Value(self.convert(found, NODES, node), ALL_BUT)
-            case ast.BoolOp(sign, values):
-                return and_or(self, node, isinstance(sign, ast.And), values, scope)
-            case ast.Compare():
-                return Value(comparison(self, node, scope), BOOL)
-            case ast.BinOp():
-                return operation(self, node, scope)
-            case ast.IfExp():
-                return if_expression(self, node, scope)
-            case ast.Call():
-                return calls.called(self, node, scope)
-            case ast.List(items) | ast.Tuple(items):
-                return Value(None, "list", known=[self.evaluated(each, scope) for each in items])
-        raise self.fail(node, "this expression has no translation to TLA+")
+    def after(self, key: tuple[str, str], end: End) -> E:
+        """The value at an end."""
+        if key[0] == "name":
+            return converted(end.scope.names[key[1]], self.kinds[key])
+        return end.scope.cells[key[1]]
 
-    def test(self, node: ast.expr, scope: Scope) -> Expression:
-        """An expression's value as a condition."""
-        return self.condition(self.evaluated(node, scope), node)
 
-    def placed(self, cell: str, path: tuple, kind: Any, scope: Scope) -> Value:
-        """What is at a place: the place itself, or a number, name or set as it is now."""
-        place = Value(None, kind, (cell, path))
-        return place if self.placing or is_whole(kind) else self.read(place, scope)
+def _changes_between(
+    begin: Scope, last: Scope, fields: dict[str, Any]
+) -> dict[tuple[str, str], Any]:
+    """What differs, with its type."""
+    found = {}
+    for each, old in begin.names.items():
+        new = last.names.get(each, old)
+        if new != old and not (old.place or new.place or old.known is not None):
+            found["name", each] = common_type([old.type, new.type])
+    for each, old in begin.cells.items():
+        if last.cells.get(each, old) != old:
+            found["cell", each] = fields.get(each.removeprefix("s."))
+    return found
 
-    def as_set(self, kind: Bag, now: Expression) -> Expression:
-        """A bag as the set of its items."""
-        return tla.call("BagToSet", now) if kind in self.types.multisets else now
+
+_CONTAINERS = (
+    *(containers.append, containers.truncate, containers.remove_at, containers.pop_first),
+    *(containers.add, containers.add_once, containers.take),
+)
 
 
 def _calls(node: ast.AST) -> list[ast.Call]:
-    """The calls in an expression, inner ones first; none inside comprehensions."""
-    if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.Lambda):
-        return []
-    found = [each for child in ast.iter_child_nodes(node) for each in _calls(child)]
-    return [*found, node] if isinstance(node, ast.Call) else found
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    match target:
-        case ast.Name(name):
-            return ast.copy_location(ast.Name(name, ast.Load()), target)
-        case ast.Attribute(value, name):
-            return ast.copy_location(ast.Attribute(value, name, ast.Load()), target)
-        case ast.Subscript(value, at):
-            return ast.copy_location(ast.Subscript(value, at, ast.Load()), target)
-    return target
+    """The calls in an expression, in the order in which they are made."""
+    inner = [each for child in ast.iter_child_nodes(node) for each in _calls(child)]
+    return [*inner, node] if isinstance(node, ast.Call) else inner
 
 
 class _Replaced(ast.NodeTransformer):
-    """One node of a tree replaced; the tree itself stays."""
+    """A tree with another node in place of one."""
 
     def __init__(self, old: ast.AST, new: ast.AST):
         self.old, self.new = old, new
 
     def visit(self, node: ast.AST) -> ast.AST:
-        return self.new if node is self.old else self.generic_visit(node)
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        parts = {}
-        for each, value in ast.iter_fields(node):
-            if isinstance(value, list):
-                parts[each] = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
-            else:
-                parts[each] = self.visit(value) if isinstance(value, ast.AST) else value
+        if node is self.old:
+            return self.new
+        parts = {k: self._of(v) for k, v in ast.iter_fields(node)}
         return ast.copy_location(type(node)(**parts), node)
+
+    def _of(self, part: Any) -> Any:
+        if isinstance(part, list):
+            return [self._of(each) for each in part]
+        return self.visit(part) if isinstance(part, ast.AST) else part
+
+
+def _only(tree: E, how: str) -> E:
+    """The tree without the paths that end otherwise."""
+    if tree.kind == "if":
+        fits = [any(e.how == how for e in ends(each)) for each in tree.parts[1:]]
+        if not all(fits):
+            return _only(tree.parts[1 + (not fits[0])], how)
+    parts = tree.parts[:1] + tuple(_only(each, how) for each in tree.parts[1:])
+    return E(tree.kind, tree.head, parts)
+
+
+def _outcomes(value: E) -> list[E]:
+    if value.kind in ("if", "let"):
+        return [found for each in value.parts[1:] for found in _outcomes(each)]
+    return [value]
+
+
+def _mapped(value: E, change: Callable[[E], E]) -> E:
+    if value.kind == "if":
+        return tla.if_(value.parts[0], *(_mapped(each, change) for each in value.parts[1:]))
+    if value.kind == "let":
+        return tla.let(
+            value.head[0], value.parts[0], _mapped(value.parts[1], change), value.head[1]
+        )
+    return change(value)
+
+
+def _added(outcome: E, own: E) -> tuple[str, E]:
+    """What an outcome adds to what was there before the pass."""
+    match outcome:
+        case E("op", "+" | "\\cup" as sign, (left, more)) if left == own:
+            return sign, more
+        case E("op", "+", (more, right)) if right == own:
+            return "+", more
+    return "", outcome
+
+
+def _prefix(outcome: E, own: E, bound: str) -> tuple | None:
+    """The path to the function of which an outcome changes the item `bound`, and nothing else."""
+    found = set()
+    while outcome.kind == "except":
+        for path, _ in tla.clauses(outcome):
+            if tla.name(bound) not in path:
+                return None
+            found.add(path[: path.index(tla.name(bound))])
+        outcome = outcome.parts[0]
+    return found.pop() if outcome == own and len(found) == 1 else None
+
+
+def _replaced(expression: E, old: E, new: E) -> E:
+    if expression == old:
+        return new
+    return tla.rebuilt(expression, lambda each: _replaced(each, old, new))

@@ -1,117 +1,112 @@
-"""Where the paths through a piece of code end, and one expression where they meet again."""
+"""The paths through a piece of code: a tree of IF and LET with a leaf where each path ends.
 
-from collections.abc import Callable
+Where two paths go on to the same code they are joined: what differs becomes an IF.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from protocol_lab.tla import expressions as tla
-from protocol_lab.tla.expressions import FALSE, TRUE, Expression
-from protocol_lab.tla.values import Scope, Translation, Value, common_type, converted, is_whole
+from protocol_lab.tla.expressions import E
+from protocol_lab.tla.values import NOTHING, Scope, Value, common_type, converted, is_whole
 
 
-@dataclass
-class Ends:
-    """What happens after a piece of code: where it ends, returns, or leaves a loop."""
+@dataclass(frozen=True, eq=False)
+class End:
+    """Where a path ends. how: "next", "return", "break" or "continue"."""
 
-    next: Callable[[Scope], Expression]
-    returned: Callable[[Value, Scope], Expression]
-    broken: Callable[[Scope], Expression] | None = None
-    continued: Callable[[Scope], Expression] | None = None
-
-
-def joined(
-    t: Translation, run: Callable[[Ends], Expression], scope: Scope, ends: Ends
-) -> Expression:
-    """Run code whose paths may meet at its end, and go on from there once."""
-    reached: list[Scope] = []
-    others: list[Callable[[], Expression]] = []
-
-    def leaf(others_end: Callable[..., Expression], *given: Any) -> Expression:
-        others.append(lambda: others_end(*given))
-        return ("leaf", -len(others))
-
-    def joins(last: Scope) -> Expression:
-        reached.append(last)
-        return ("leaf", len(reached) - 1)
-
-    tree = run(
-        Ends(
-            joins,
-            lambda value, last: leaf(ends.returned, value, last),
-            ends.broken and (lambda last: leaf(ends.broken, last)),
-            ends.continued and (lambda last: leaf(ends.continued, last)),
-        )
-    )
-
-    def elsewhere(k: int) -> Expression:
-        return others[-k - 1]()
-
-    here = [k for k in tla.leaves(tree) if k >= 0]
-    if len(here) <= 1:
-        return tla.leaves_replaced(
-            tree, lambda k: ends.next(reached[k]) if k >= 0 else elsewhere(k)
-        )
-    ended = {k: elsewhere(k) for k in tla.leaves(tree) if k < 0}
-    merged = (
-        met(t, tree, reached, scope)
-        if all(tla.bare(each) == FALSE for each in ended.values())
-        else None
-    )
-    if merged is None:
-        return tla.leaves_replaced(tree, lambda k: ends.next(reached[k]) if k >= 0 else ended[k])
-    last, bound = merged
-    allowed = tla.leaves_replaced(tree, lambda k: TRUE if k >= 0 else ended[k])
-    rest = tla.conj([allowed, ends.next(last)])
-    for each, value in reversed(bound):
-        rest = ("let", ((each, (), value, False),), rest)
-    return rest
+    how: str
+    scope: Scope
+    value: Value = NOTHING
 
 
-def met(
-    t: Translation, tree: Expression, reached: list[Scope], scope: Scope
-) -> tuple[Scope, list[tuple[str, Expression]]] | None:
-    """The scope in which several paths meet; None if a variable is not the same kind of thing
-    on all of them."""
-    last, bound, inside = scope, [], tla.defined_in(tree)
+def leaf(how: str, scope: Scope, value: Value = NOTHING) -> E:
+    """A tree of one path."""
+    return E("leaf", End(how, scope, value))
 
-    def is_outside(value: Value) -> bool:
-        """Does it mean the same after the paths have met?"""
-        path = value.place[1] if value.place else ()
-        steps = [value.expression, *(at for step, at in path if step == "i")]
-        return not any(inside & tla.names_in(each) for each in steps if each is not None)
 
-    def chosen(values: list[Expression]) -> Expression:
-        first = next(k for k in tla.leaves(tree) if k >= 0)
-        return tla.leaves_replaced(tree, lambda k: values[k if k >= 0 else first])
+def ends(tree: E) -> Iterator[End]:
+    """The ends of all paths."""
+    if tree.kind == "leaf":
+        yield tree.head
+    else:
+        for each in tree.parts[1:]:
+            yield from ends(each)
 
-    def named(wanted: str, value: Expression) -> Expression:
-        nonlocal last
-        if tla.is_short(value):
-            return value
-        name = t.fresh(wanted, last)
-        last = last.binding(name)
-        bound.append((name, value))
-        return tla.name(name)
 
-    names = set(reached[0].names).intersection(*(each.names for each in reached))
-    for each in sorted(names):
-        values = [path.names[each] for path in reached]
-        if all(value == values[0] for value in values) and is_outside(values[0]):
-            last = last.named(each, values[0])
-            continue
-        if any(value.known is not None or value.place for value in values):
+def goes_on(tree: E) -> bool:
+    """Does a path go on to what comes next?"""
+    return any(end.how == "next" for end in ends(tree))
+
+
+def closed(tree: E, value: Callable[[End], E]) -> E:
+    """The tree as an expression, with a value for each end."""
+    if tree.kind == "leaf":
+        return value(tree.head)
+    if tree.kind == "let":
+        return tla.let(tree.head[0], tree.parts[0], closed(tree.parts[1], value), tree.head[1])
+    return tla.if_(tree.parts[0], *(closed(each, value) for each in tree.parts[1:]))
+
+
+def continued(tree: E, go_on: Callable[[End], E]) -> E:
+    """The tree with another tree in place of each leaf."""
+    if tree.kind == "leaf":
+        return go_on(tree.head)
+    parts = tree.parts[0], *(continued(each, go_on) for each in tree.parts[1:])
+    return E("let", tree.head, parts) if tree.kind == "let" else branch(*parts)
+
+
+def then(tree: E, go_on: Callable[[Scope], E]) -> E:
+    """The tree with what comes next."""
+    return continued(tree, lambda end: go_on(end.scope) if end.how == "next" else E("leaf", end))
+
+
+def branch(test: E, yes: E, no: E) -> E:
+    """A tree of two; the paths that go on in both are joined, if that can be."""
+    if test in (tla.TRUE, tla.FALSE):
+        return yes if test == tla.TRUE else no
+    if goes_on(yes) and goes_on(no):
+        for tree, other, holds in ((yes, no, test), (no, yes, tla.neg(test))):
+            if tree.kind == "let":
+                rest = branch(holds, tree.parts[1], other)
+                return E("let", tree.head, (tree.parts[0], rest))
+            if tree.kind == "if":
+                inner, stops, rest = tree.parts
+                if goes_on(stops):
+                    inner, stops, rest = tla.neg(inner), rest, stops
+                if not goes_on(stops):
+                    return branch(tla.conj(holds, inner), stops, branch(holds, rest, other))
+        if yes.kind == no.kind == "leaf":
+            return _joined(test, yes.head.scope, no.head.scope) or E("if", None, (test, yes, no))
+    return E("if", None, (test, yes, no))
+
+
+def _joined(test: E, yes: Scope, no: Scope) -> E | None:
+    """One path in place of two; None if a variable is another part of the state on each."""
+    names, cells, lets = {}, {}, []
+
+    def one_of(wanted: str, a: E, b: E) -> E:
+        found = tla.if_(test, a, b)
+        if a == b or tla.is_short(found):
+            return found
+        lets.append((tla.fresh(wanted), found))
+        return tla.name(lets[-1][0])
+
+    common = [each for each in yes.names if each in no.names]
+    for each in common:
+        a, b = yes.names[each], no.names[each]
+        if a != b and any(v.place or v.known is not None or is_whole(v.type) for v in (a, b)):
             return None
-        if is_whole(values[0].type):
-            return None
-        kind = common_type([value.type for value in values])
-        made = named(each, chosen([converted(value, kind) for value in values]))
-        last = last.named(each, Value(made, kind))
-    for cell in reached[0].cells:
-        if not all(cell in path.cells for path in reached):
-            continue
-        values = [path.cells[cell][0] for path in reached]
-        made = values[0]
-        if any(value != made for value in values) or inside & tla.names_in(made):
-            made = named(f"{cell.rpartition('.')[2]}_new", chosen(values))
-        last = last.with_cell(cell, made, reached[0].cells[cell][1])
-    return last, bound
+    for each in common:
+        a, b = yes.names[each], no.names[each]
+        names[each] = a
+        if a != b:
+            kind = common_type([a.type, b.type])
+            names[each] = Value(one_of(each, converted(a, kind), converted(b, kind)), kind)
+    for each in (cell for cell in yes.cells if cell in no.cells):
+        wanted = each.partition(".")[2] + "_new"
+        cells[each] = one_of(wanted, yes.cells[each], no.cells[each])
+    tree = leaf("next", Scope(names, cells))
+    for defined, value in reversed(lets):
+        tree = E("let", (defined, ()), (value, tree))
+    return tree

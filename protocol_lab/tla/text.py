@@ -1,220 +1,228 @@
 """Prints TLA+ expressions: short ones on a line, long ones as they are usually laid out."""
 
+from collections.abc import Collection
 from functools import lru_cache
 
-from protocol_lab.tla.expressions import Expression, parts_of
+from protocol_lab.tla.expressions import BINDERS, E, clauses, unused
 
 WIDTH = 92
 
 _LEVELS = {"\\cup": 8, "\\": 8, "\\cap": 8, "..": 9, "(+)": 10, "(-)": 11, "+": 10, "-": 11}
 _LEVELS |= {"*": 13, "\\div": 13, "%": 12, "\\o": 13, "^": 14}
 _LEVELS |= dict.fromkeys(("=", "#", "<", ">", "<=", ">=", "\\in", "\\notin", "\\subseteq"), 5)
-_SAME = {"+", "\\cup", "*", "\\o", "\\cap", "(+)"}
-"""Operators of which a chain needs no parentheses."""
+_LEVELS |= {"and": 3, "or": 3, "not": 4, "unchanged": 4, "prefix": 9}
+_LEVELS |= dict.fromkeys(("if", "let", "\\A", "\\E", "choose"), 0)
+_CHAINS = {"+", "\\cup", "*", "\\o", "\\cap", "(+)"}
+_BRACKETS = {"set": ("{", "}"), "tuple": ("<<", ">>"), "record": ("[", "]")}
 
 
-def level(expression: Expression) -> int:
-    """How tightly its outermost operator binds: 0 for what extends to the right, 20 for atoms."""
-    match expression[0]:
-        case "op":
-            return _LEVELS[expression[1]]
-        case "and" | "or":
-            return 3
-        case "not":
-            return 4
-        case "if" | "let" | "quant" | "choose":
-            return 0
-        case "prefix":
-            return 9
-        case "num":
-            return 20 if expression[1] >= 0 else 12
-        case "note":
-            return level(expression[1])
-        case "unchanged":
-            return 4
-    return 20
+def definition(head: str, given: tuple[str, ...], value: E, taken: Collection[str]) -> list[str]:
+    """The lines of `head(given) == value`, with names that nothing around them has."""
+    new, around = {}, set(taken)
+    for each in given:
+        new[each] = unused(each.partition("#")[0], around)
+        around.add(new[each])
+    value = _named(value, new, frozenset(around))
+    head = f"{head}({', '.join(new.values())})" if given else head
+    shown = block(value)
+    if len(shown) == 1 and len(head) + len(shown[0]) + 4 <= WIDTH:
+        return [f"{head} == {shown[0]}"]
+    return [f"{head} ==", *("    " + line for line in block(value, WIDTH - 4))]
 
 
-def flat(expression: Expression) -> str:
+def _named(expression: E, new: dict[str, str], taken: frozenset[str]) -> E:
+    """With the names that are shown for what is bound: those before #, or the next unused one."""
+    kind, head, parts = expression
+    if kind in ("name", "call"):
+        parts = tuple(_named(each, new, taken) for each in parts)
+        return E(kind, new.get(head, head), parts)
+    if kind not in BINDERS and kind != "let":
+        return E(kind, head, tuple(_named(each, new, taken) for each in parts))
+    own = [head] if kind in BINDERS else [head[0], *head[1]]
+    inner, outside = dict(new), taken
+    for each in own:
+        inner[each] = unused(each.partition("#")[0], taken)
+        taken |= {inner[each]}
+    shown = tuple(inner[each] for each in own)
+    if kind == "let":
+        return E("let", (shown[0], shown[1:]), tuple(_named(each, inner, taken) for each in parts))
+    return E(kind, shown[0], (_named(parts[0], new, outside), _named(parts[1], inner, taken)))
+
+
+def flat(expression: E) -> str:
     """On one line."""
-    kind, *parts = expression
+    kind, head, parts = expression
     match kind:
         case "num" | "name":
-            return str(parts[0])
+            return str(head)
         case "str":
-            return '"' + parts[0].replace("\\", "\\\\").replace('"', '\\"') + '"'
+            return '"' + head.replace("\\", "\\\\").replace('"', '\\"') + '"'
         case "op":
-            sign, left, right = parts
-            own = _LEVELS[sign]
-            before = _in(left, own if left[0] == "op" and left[1] == sign in _SAME else own + 1)
-            after = _in(right, own + 1)
-            return f"{before}..{after}" if sign == ".." else f"{before} {sign} {after}"
+            before, after = (_in(each, _least(head, k, each)) for k, each in enumerate(parts))
+            return f"{before}..{after}" if head == ".." else f"{before} {head} {after}"
         case "and" | "or":
-            sign = " /\\ " if kind == "and" else " \\/ "
-            return sign.join(_in(each, 4) for each in parts[0])
+            return (" /\\ " if kind == "and" else " \\/ ").join(_in(each, 4) for each in parts)
         case "not":
             return "~" + _in(parts[0], 16)
         case "if":
             return "IF {} THEN {} ELSE {}".format(*map(flat, parts))
-        case "quant":
-            return f"{parts[0]} {parts[1]} \\in {_in(parts[2], 6)} : {flat(parts[3])}"
-        case "filter":
-            return f"{{{parts[0]} \\in {_in(parts[1], 6)} : {flat(parts[2])}}}"
         case "map":
-            return f"{{{flat(parts[0])} : {parts[1]} \\in {_in(parts[2], 6)}}}"
-        case "choose":
-            return f"CHOOSE {parts[0]} \\in {_in(parts[1], 6)} : {flat(parts[2])}"
-        case "fn":
-            return f"[{parts[0]} \\in {_in(parts[1], 6)} |-> {flat(parts[2])}]"
+            return f"{{{flat(parts[1])} : {head} \\in {_in(parts[0], 6)}}}"
+        case "\\A" | "\\E" | "choose" | "filter" | "fn":
+            start, end = _around(expression)
+            return start + flat(parts[1]) + end
         case "call":
-            given = ", ".join(map(flat, parts[1]))
-            return f"{parts[0]}({given})" if given else parts[0]
+            return f"{head}({', '.join(map(flat, parts))})" if parts else head
         case "index":
             return f"{_in(parts[0], 17)}[{flat(parts[1])}]"
         case "field":
-            return f"{_in(parts[0], 17)}.{parts[1]}"
+            return f"{_in(parts[0], 17)}.{head}"
         case "functions":
             return f"[{flat(parts[0])} -> {flat(parts[1])}]"
+        case "set" | "tuple":
+            return ", ".join(map(flat, parts)).join(_BRACKETS[kind])
         case "record":
-            return "[" + ", ".join(f"{each} |-> {flat(value)}" for each, value in parts[0]) + "]"
-        case "set":
-            return "{" + ", ".join(map(flat, parts[0])) + "}"
-        case "tuple":
-            return "<<" + ", ".join(map(flat, parts[0])) + ">>"
+            return ", ".join(f"{n} |-> {flat(v)}" for n, v in zip(head, parts, strict=True)).join(
+                "[]"
+            )
         case "except":
-            clauses = ", ".join(f"{path_text(path)} = {flat(value)}" for path, value in parts[1])
-            return f"[{_in(parts[0], 17)} EXCEPT {clauses}]"
+            rows = ", ".join(
+                f"{_path(path)} = {flat(value)}" for path, value in clauses(expression)
+            )
+            return f"[{_in(parts[0], 17)} EXCEPT {rows}]"
         case "let":
-            defined = " ".join(f"{_head(each)} == {flat(each[2])}" for each in parts[0])
-            return f"LET {defined} IN {flat(parts[1])}"
+            return f"LET {_declared(expression)} == {flat(parts[0])} IN {flat(parts[1])}"
         case "prefix":
-            return f"{parts[0]} {_in(parts[1], 16)}" if parts[0] != "-" else f"-{_in(parts[1], 16)}"
+            return f"{head}{'' if head == '-' else ' '}{_in(parts[0], 16)}"
         case "prime":
             return f"{_in(parts[0], 17)}'"
         case "box":
-            return f"[][{flat(parts[0])}]_{parts[1]}"
+            return f"[][{flat(parts[0])}]_vars"
         case "note":
             return flat(parts[0])
         case "unchanged":
-            names = parts[0]
-            return f"UNCHANGED {names[0] if len(names) == 1 else '<<' + ', '.join(names) + '>>'}"
+            return f"UNCHANGED {head[0] if len(head) == 1 else ', '.join(head).join(('<<', '>>'))}"
     raise ValueError(kind)
 
 
-def _in(expression: Expression, least: int) -> str:
+def _around(binder: E) -> tuple[str, str]:
+    """What is shown before and after the body of a quantifier, a set or a function."""
+    kind, head, (domain, _) = binder
+    within = f"{head} \\in {_in(domain, 6)}"
+    match kind:
+        case "filter":
+            return f"{{{within} : ", "}"
+        case "fn":
+            return f"[{within} |-> ", "]"
+    return f"{'CHOOSE' if kind == 'choose' else kind} {within} : ", ""
+
+
+def _level(expression: E) -> int:
+    """How tightly its outermost operator binds: 0 for what extends to the right, 20 for atoms."""
+    if expression.kind == "note":
+        return _level(expression.parts[0])
+    if expression.kind == "num" and expression.head < 0:
+        return 12
+    return _LEVELS.get(expression.head if expression.kind == "op" else expression.kind, 20)
+
+
+def _least(sign: str, side: int, operand: E) -> int:
+    """How tightly an operand must bind to need no parentheses."""
+    chain = side == 0 and operand.kind == "op" and operand.head == sign in _CHAINS
+    return _LEVELS[sign] + (not chain)
+
+
+def _in(expression: E, least: int) -> str:
     shown = flat(expression)
-    return shown if level(expression) >= least else f"({shown})"
+    return shown if _level(expression) >= least else f"({shown})"
 
 
-def _head(defined: tuple) -> str:
-    each, parameters, _, recursive = defined
-    head = f"{each}({', '.join(parameters)})" if parameters else each
-    return f"RECURSIVE {each}({', '.join('_' * len(parameters))}) {head}" if recursive else head
+def _declared(let: E) -> str:
+    (defined, given), _ = let.head, let.parts
+    return f"{defined}({', '.join(given)})" if given else defined
 
 
-def path_text(path: tuple) -> str:
-    """A path of EXCEPT: ![i].x."""
-    return "!" + "".join(f".{at}" if step == "f" else f"[{flat(at)}]" for step, at in path)
+def _path(path: tuple) -> str:
+    return "!" + "".join(f".{s}" if isinstance(s, str) else f"[{flat(s)}]" for s in path)
 
 
 @lru_cache(10_000)  # a head and what follows are tried in two ways, at each depth
-def block(expression: Expression, width: int = WIDTH) -> list[str]:
+def block(expression: E, width: int = WIDTH) -> list[str]:
     """In lines, each of at most `width` characters if that can be."""
-    kind, *parts = expression
+    kind, head, parts = expression
     if kind == "note":
         lines = block(parts[0], width)
-        remark = f"  \\* else: {parts[1]}"
+        remark = f"  \\* else: {head}"
         if len(lines) == 1 and len(lines[0]) + len(remark) <= width:
             return [lines[0] + remark]
-        return [f"\\* else: {parts[1]}", *lines] if len(lines) > 1 or parts[1] else lines
-    if not _needs_lines(expression):
-        shown = flat(expression)
-        if len(shown) <= width:
-            return [shown]
+        return [remark.strip(), *lines]
+    if not _needs_lines(expression) and len(flat(expression)) <= width:
+        return [flat(expression)]
     match kind:
         case "and" | "or":
             sign = "/\\ " if kind == "and" else "\\/ "
-            return [line for each in parts[0] for line in _bullet(sign, each, width)]
+            return [line for each in parts for line in _bullet(sign, each, width)]
         case "if":
+            words = ("IF ", "THEN ", "ELSE ")
             return [
-                *behind("IF ", parts[0], width),
-                *behind("THEN ", parts[1], width),
-                *behind("ELSE ", parts[2], width),
+                line
+                for word, each in zip(words, parts, strict=True)
+                for line in _behind(word, each, width)
             ]
         case "let":
-            lines = []
-            for k, each in enumerate(parts[0]):
-                start = "LET " if k == 0 else "    "
-                head = _head(each)
-                if each[3]:
-                    declared, head = head.split(") ", 1)
-                    lines.append(f"{start}{declared})")
+            lines, start = [], "LET "
+            while expression.kind == "let":
+                (defined, given), (value, body) = expression.head, expression.parts
+                if given:
+                    lines.append(f"{start}RECURSIVE {defined}({', '.join('_' * len(given))})")
                     start = "    "
-                lines += behind(f"{start}{head} == ", each[2], width, hang=8)
-            return [*lines, *behind("IN  ", parts[1], width)]
-        case "quant":
-            head = f"{parts[0]} {parts[1]} \\in {_in(parts[2], 6)} : "
-            return behind(head, parts[3], width, hang=4)
-        case "choose":
-            head = f"CHOOSE {parts[0]} \\in {_in(parts[1], 6)} : "
-            return behind(head, parts[2], width, hang=4)
-        case "filter":
-            head = f"{{{parts[0]} \\in {_in(parts[1], 6)} : "
-            return closed(behind(head, parts[2], width - 1, hang=4), "}")
+                lines += _behind(f"{start}{_declared(expression)} == ", value, width, hang=8)
+                expression, start = body, "    "
+            return [*lines, *_behind("IN  ", expression, width)]
+        case "\\A" | "\\E" | "choose" | "filter" | "fn":
+            start, end = _around(expression)
+            return _closed(_behind(start, parts[1], width - len(end), hang=4), end)
         case "map":
-            return closed(
-                behind("{", parts[0], width - 20), f" : {parts[1]} \\in {_in(parts[2], 6)}}}"
-            )
-        case "fn":
-            head = f"[{parts[0]} \\in {_in(parts[1], 6)} |-> "
-            return closed(behind(head, parts[2], width - 1, hang=4), "]")
+            end = f" : {head} \\in {_in(parts[0], 6)}}}"
+            return _closed(_behind("{", parts[1], width - 20), end)
         case "record":
-            rows = [behind(f"{each} |-> ", value, width - 2) for each, value in parts[0]]
+            named = zip(head, parts, strict=True)
+            rows = [_behind(f"{each} |-> ", value, width - 2) for each, value in named]
             return _listed("[", rows, "]")
-        case "set":
-            return _listed("{", [block(each, width - 2) for each in parts[0]], "}")
-        case "tuple":
-            return _listed("<<", [block(each, width - 4) for each in parts[0]], ">>")
+        case "set" | "tuple":
+            start, end = _BRACKETS[kind]
+            return _listed(start, [block(each, width - 2 * len(start)) for each in parts], end)
         case "except":
-            rows = [
-                behind(f"{path_text(path)} = ", value, width - 6, hang=4)
-                for path, value in parts[1]
-            ]
-            base = _in(parts[0], 17)
-            if len(base) < 40 and not _needs_lines(parts[0]):
-                return _listed(f"[{base} EXCEPT ", rows, "]")
-            above = closed(_hang("[", _block_in(parts[0], 17, width - 9), width), " EXCEPT")
-            return [*above, *_listed("    ", rows, "]")]
+            changed = clauses(expression)
+            rows = [_behind(f"{_path(p)} = ", value, width - 6, hang=4) for p, value in changed]
+            base = _closed(_hang("[", _parted(parts[0], 17, width - 9)), " EXCEPT")
+            if len(base) == 1 and len(base[0]) < 40:
+                return _listed(base[0] + " ", rows, "]")
+            return [*base, *_listed("    ", rows, "]")]
         case "op":
-            sign, left, right = parts
-            own = _LEVELS[sign]
-            before = _block_in(
-                left, own if left[0] == "op" and left[1] == sign in _SAME else own + 1, width
-            )
+            before = _parted(parts[0], _least(head, 0, parts[0]), width)
+            after = _parted(parts[1], _least(head, 1, parts[1]), width - 6)
             if len(before) == 1 and len(before[0]) < width // 2:
-                return _hang(f"{before[0]} {sign} ", _block_in(right, own + 1, width - 4), width)
-            return [*before, *_hang(f"  {sign} ", _block_in(right, own + 1, width - 6), width)]
+                return _hang(f"{before[0]} {head} ", after)
+            return [*before, *_hang(f"  {head} ", after)]
         case "not":
-            return _hang("~", _block_in(parts[0], 16, width - 1), width)
+            return _hang("~", _parted(parts[0], 16, width - 1))
         case "call":
-            rows = [block(each, width - 6) for each in parts[1]]
-            if sum(map(len, rows)) == len(rows):
-                return _listed(f"{parts[0]}(", rows, ")")
-            return [f"{parts[0]}(", *closed(["    " + line for line in _listed("", rows, "")], ")")]
+            rows = [block(each, width - 6) for each in parts]
+            if all(len(row) == 1 for row in rows):
+                return _listed(f"{head}(", rows, ")")
+            return [f"{head}(", *_closed(["    " + line for line in _listed("", rows, "")], ")")]
         case "box":
-            return closed(behind("[][", parts[0], width - 6), f"]_{parts[1]}")
-        case "index":
-            return closed(_block_in(parts[0], 17, width - 8), f"[{flat(parts[1])}]")
-        case "field":
-            return closed(_block_in(parts[0], 17, width - 8), f".{parts[1]}")
+            return _closed(_behind("[][", parts[0], width - 6), "]_vars")
+        case "index" | "field":
+            end = f".{head}" if kind == "field" else f"[{flat(parts[1])}]"
+            return _closed(_parted(parts[0], 17, width - 8), end)
         case "prefix":
-            return _hang(f"{parts[0]} ", _block_in(parts[1], 16, width - 8), width)
-        case "prime":
-            return closed(_block_in(parts[0], 17, width - 1), "'")
+            return _hang(f"{head} ", _parted(parts[0], 16, width - 8))
         case "unchanged":
             lines, row = [], "UNCHANGED <<"
-            for k, each in enumerate(parts[0]):
-                piece = each + (">>" if k == len(parts[0]) - 1 else ", ")
+            for k, each in enumerate(head):
+                piece = each + (">>" if k == len(head) - 1 else ", ")
                 if len(row) + len(piece) > width:
                     lines.append(row.rstrip())
                     row = " " * 12
@@ -224,62 +232,52 @@ def block(expression: Expression, width: int = WIDTH) -> list[str]:
 
 
 @lru_cache(10_000)
-def _needs_lines(expression: Expression) -> bool:
+def _needs_lines(expression: E) -> bool:
     """Is it clearer on several lines even where it is short?"""
-    if expression[0] == "note" or (
-        expression[0] == "and"
-        and any(each[0] in ("note", "unchanged") or _is_step(each) for each in expression[1])
-    ):
-        return True
-    if expression[0] == "let":
-        return True
-    return any(map(_needs_lines, parts_of(expression)))
+    kind, _, parts = expression
+    is_step = kind == "and" and any(
+        each.kind == "unchanged" or (each.kind == "op" and each.parts[0].kind == "prime")
+        for each in parts
+    )
+    return kind in ("note", "let") or is_step or any(map(_needs_lines, parts))
 
 
-def _is_step(expression: Expression) -> bool:
-    return expression[0] == "op" and expression[2][0] == "prime"
+def _bullet(sign: str, expression: E, width: int) -> list[str]:
+    lines = block(expression, width - 3)
+    if lines[0].startswith("\\*"):
+        return [lines[0], *_hang(sign, lines[1:])]
+    return _hang(sign, lines)
 
 
-def _bullet(sign: str, expression: Expression, width: int) -> list[str]:
-    above = []
-    if expression[0] == "note":
-        lines = block(expression, width - 3)
-        if lines[0].startswith("\\*"):
-            above, expression = [lines[0]], expression[1]
-    return above + _hang(sign, block(expression, width - 3), width)
-
-
-def behind(head: str, expression: Expression, width: int, hang: int | None = None) -> list[str]:
+def _behind(head: str, expression: E, width: int, hang: int | None = None) -> list[str]:
     """A head and the expression after it, or below it, indented by `hang`, if that is narrower."""
     lines = block(expression, max(30, width - len(head)))
     fits = all(len(head) + len(line) <= width for line in lines)
     if lines[0].startswith("\\*") or (not fits and hang is not None and hang < len(head)):
         indent = " " * (hang or len(head))
         return [head.rstrip(), *(indent + each for each in block(expression, width - len(indent)))]
-    return _hang(head, lines, width)
+    return _hang(head, lines)
 
 
-def _hang(head: str, lines: list[str], width: int) -> list[str]:
+def _hang(head: str, lines: list[str]) -> list[str]:
     return [head + lines[0], *(" " * len(head) + each for each in lines[1:])]
 
 
-def _block_in(expression: Expression, least: int, width: int) -> list[str]:
+def _parted(expression: E, least: int, width: int) -> list[str]:
     lines = block(expression, width - 2)
-    if level(expression) >= least:
-        return lines
-    return closed(_hang("(", lines, width), ")")
+    return lines if _level(expression) >= least else _closed(_hang("(", lines), ")")
 
 
-def closed(lines: list[str], end: str) -> list[str]:
+def _closed(lines: list[str], end: str) -> list[str]:
     """With the end on the last line, or below it if that ends with a comment."""
     if "\\* else" in lines[-1]:
-        return [*lines, end]
+        return [*lines, end] if end else lines
     return [*lines[:-1], lines[-1] + end]
 
 
 def _listed(start: str, rows: list[list[str]], end: str) -> list[str]:
     lines: list[str] = []
     for k, row in enumerate(rows):
-        shown = closed(row, "," if k < len(rows) - 1 else end)
-        lines += _hang(start if k == 0 else " " * len(start), shown, 0)
+        shown = _closed(row, "," if k < len(rows) - 1 else end)
+        lines += _hang(start if k == 0 else " " * len(start), shown)
     return lines

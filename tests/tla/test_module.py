@@ -20,12 +20,15 @@ from tests import ROOT
 
 TLC = os.environ.get("TLA2TOOLS")
 
-SAME = [
+SAME: list[tuple[str, dict, int, int]] = [
     ("examples/two_phase_commit.py", {}, 288, 11),
     ("examples/paxos.py", {}, 3_921, 17),
     ("kafka.async_isr", {}, 22_456, 21),
     ("bookkeeper.quorum_coverage_fencing", {}, 144, 4),
     ("bookkeeper.ledger_chaining", {}, 10_778, 36),
+    ("kafka.kip_320", {"replicas": 2}, 5_973, 18),
+    ("kafka.unclean_leader_election", {"max_leader_epoch": 2, "max_log_length": 2}, 5_859, 15),
+    ("pulsar.compaction_leak_fixed", {"message_sent_limit": 1}, 443, 24),
 ]
 """Specs with their distinct states and depth."""
 
@@ -85,6 +88,12 @@ rm_prepare(rm) ==
         ("s.alive = with_node(s.alive, node)", r"alive' = alive \cup {node}"),
         ("s.alive = nodes_up_to(2) & ~s.alive", r"alive' = 1..2 \ alive"),
         ("s.count[node] += 1", r"count' = [count EXCEPT ![node] = count[node] + 1]"),
+        ("old = s.count[1]\ns.count[1] = 5\ns.count[2] = old", r"![2] = count[1]"),
+        ("log, item = s.log, node\nappend(log, item)", r"log' = Append(log, node)"),
+        (
+            "for item in s.inbox:\n    if item > 2:\n        take(s.inbox, item)\n        break",
+            r"inbox' = loop(inbox, inbox)",
+        ),
         ("if node in s.alive:\n    return 'no'", r"node \notin alive  \* else: no"),
         (
             "for n in range(1, c.nodes + 1):\n    s.count[n] = n",
