@@ -88,7 +88,7 @@ class CapacityExceeded(EvaluationError):
 
 class Fault(EvaluationError):
     """An expression in a spec's function has no value: an index outside its array, a division by
-    zero, a number of more than 64 bits, the minimum of nothing."""
+    zero, the minimum of nothing; in compiled code also a number of more than 64 bits."""
 
 
 def unexpected(error: BaseException) -> str:

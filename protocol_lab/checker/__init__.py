@@ -12,6 +12,6 @@ breadth_first   the native engine: expands, enters, checks and counts chunk by c
 reference       the reference engine: the same search in plain Python, the oracle of the others
 counterexample  puts a counterexample into a result, computed uncompiled
 cross_check     repeats counterexamples and a sample of states in plain Python
-defect_report   the report of a disagreement between compiled code and plain Python
+disagreement    where compiled code and plain Python differ: its bounds, or a defect to report
 progress        the progress line of a search, in a terminal or a notebook
 """

@@ -20,7 +20,7 @@ from protocol_lab.checker.chunks import MOST_SUCCESSORS, Chunk, Workers, tally
 from protocol_lab.checker.compiled_model import CompiledModel, InitialStates
 from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.cross_check import compare, spread
-from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.disagreement import beyond_compiled, repeating
 from protocol_lab.checker.request import (
     GOAL,
     OUT_OF_MEMORY,
@@ -443,17 +443,17 @@ class NativeSearch:
                 return position, error
         return None, None
 
+    @repeating()
     def _stop_unjudged(self, chunk: Chunk) -> None:
-        if chunk.is_faulty_view:
-            judge, what = (lambda row: erased(self.model, row)), "the view"
-        else:
-            judge, what = self._judge_inside, "a constraint"
         row = chunk.out[chunk.judged].tobytes()
         try:
-            judge(row)
+            if chunk.is_faulty_view:
+                erased(self.model, row)
+            else:
+                self._judge_inside(row)
         except (EvaluationError, SpecError) as error:
             _stop(error)
-        raise defect(self.model, what, row)
+        _stop(beyond_compiled())
 
     def _stop_for_memory(self) -> NoReturn:
         raise Undecided(memory_reason(self.budget.bound))
@@ -464,6 +464,7 @@ class NativeSearch:
     def _row_and_parent(self, position: int) -> tuple[bytes, int]:
         return self.log.row(position), self.log.parent(position)
 
+    @repeating()
     def _last_state(self, position: int) -> _Event:
         """Repeat a state uncompiled, up to its step that can't be computed, for the error's
         message."""
@@ -484,7 +485,7 @@ class NativeSearch:
         chunk.count, chunk.degree_of[0] = len(found), 1
         event = self._process([chunk])
         if event is None:
-            _stop(error or defect(self.model, "the actions", row))
+            _stop(error or beyond_compiled())
         return event
 
     def _judge_inside(self, row: bytes) -> bool:
@@ -533,18 +534,20 @@ class NativeSearch:
             event = self._judged(could)
         return event
 
+    @repeating()
     def _judged(self, at: int) -> _Event:
         """Judge the candidate on which compiled code fails. It ends the search: by a violation, or
         since it can't be computed."""
         self.now.failed[at] = self.now.failed_steps[at] = self.now.reached[at] = 0
         try:
             self._judge(at)
-        except (EvaluationError, SpecError) as error:
-            self._first_event(at + 1, at)
-            return _Event("", at, self.now.out[at].tobytes(), self._parent(at), error)
+            error = None
+        except (EvaluationError, SpecError) as raised:
+            error = raised
         event = self._first_event(at + 1, at)
-        if event is None:
-            raise defect(self.model, "the properties", self.now.out[at].tobytes())
+        if event is None or error is not None:
+            error = error or beyond_compiled()
+            event = _Event("", at, self.now.out[at].tobytes(), self._parent(at), error)
         return event
 
     def _judge(self, at: int) -> None:

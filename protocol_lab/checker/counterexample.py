@@ -3,7 +3,7 @@
 An engine finds the states along the path; see `state_log` for how the native one does.
 """
 
-from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.disagreement import defect
 from protocol_lab.checker.request import GOAL, SearchRequest, reason_of
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError

@@ -15,7 +15,7 @@ import numpy as np
 
 from protocol_lab.checker.chunks import MOST_SUCCESSORS
 from protocol_lab.checker.compiled_model import CompiledModel
-from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.disagreement import defect
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.expansion import SuccessorBuffer
@@ -105,13 +105,22 @@ class _State:
                 lambda k=k: self._failed(check, 1 << k, self.rows)[0],
             )
         try:
+            found, count = self._expanded()
+        except MemoryError:
+            raise
+        except EvaluationError:
+            return  # the search has ended here
+        except Exception:
+            found, count = None, 0
+        try:
             plain = [
                 (each.action.name, each.row, each.multiplicity)
                 for each in successors(self.model, self.row)
             ]
         except (EvaluationError, SpecError):
-            return  # the search has ended here
-        found, count = self._expanded()
+            return  # so has it here
+        if found is None:
+            raise defect(self.model, "the actions", self.row)
         names = [each.name for each in self.model.spec.actions]
         compiled = [
             (names[found.action_of[k]], found.out[k].tobytes(), int(found.multiplicity_of[k]))
@@ -126,17 +135,12 @@ class _State:
     def _expanded(self) -> tuple[SuccessorBuffer, int]:
         """The successors in compiled code, and how many there are."""
         room = MOST_SUCCESSORS
-        try:
-            while True:
-                found = SuccessorBuffer(room, self.model.words, 1)
-                done, count = found.fill(self.compiled, self.rows, 0, 1)
-                if done:
-                    return found, count
-                room *= 2
-        except MemoryError:
-            raise
-        except Exception:
-            raise defect(self.model, "the actions", self.row) from None
+        while True:
+            found = SuccessorBuffer(room, self.model.words, 1)
+            done, count = found.fill(self.compiled, self.rows, 0, 1)
+            if done:
+                return found, count
+            room *= 2
 
     def _compare_step(self, after: np.ndarray) -> None:
         compiled, model, row = self.compiled, self.model, after.tobytes()
@@ -162,16 +166,18 @@ class _State:
     def _compare(self, what: str, plain: Callable[[], Any], compiled: Callable[[], Any]) -> None:
         """Both as true or false."""
         try:
-            expected = bool(plain())
-        except (EvaluationError, SpecError):
-            return  # compiled code raises it, too, so the search has ended here
-        try:
             found = bool(compiled())
         except MemoryError:
             raise
+        except EvaluationError:
+            return  # the search has ended here
         except Exception:
-            found = not expected
-        if found != expected:
+            found = None
+        try:
+            expected = bool(plain())
+        except (EvaluationError, SpecError):
+            return  # so has it here
+        if found is not expected:
             raise defect(self.model, what, self.row)
 
     def _failed(self, check: Callable, bits: int, rows: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.disagreement import beyond_compiled, repeating
 from protocol_lab.checker.options import (
     ENGINES,
     NATIVE,
@@ -290,14 +290,15 @@ def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:
     return "no action can be taken" if name == "deadlock" else None
 
 
+@repeating()
 def evaluation_error(
     model: Model, row: bytes, request: SearchRequest, sometimes: Collection[str] | None = None
 ) -> EvaluationError:
     """The error in a state, or one of its successors, where compiled code failed without a message.
 
     It is found by evaluating everything again in plain Python; of the sometimes properties those
-    with the given names, or all. Raises SpecError for a function that fails, and KitDefect if plain
-    Python can compute everything.
+    with the given names, or all. What plain Python can compute needs more than compiled code has:
+    larger numbers, or longer loops. Raises SpecError for a function that fails.
     """
     if sometimes is None:
         sometimes = [each.name for each in model.spec.sometimes_properties]
@@ -311,7 +312,7 @@ def evaluation_error(
                 evaluate_step(model, row, each.row, step_invariant.function)
     except EvaluationError as error:
         return error
-    raise defect(model, "the functions", row)
+    return beyond_compiled()
 
 
 def _judge(model: Model, row: bytes, request: SearchRequest, sometimes: Collection[str]) -> None:

@@ -2,16 +2,29 @@
 
 See `loops` for the arguments of a piece. Besides its source a piece has the plain functions that it
 calls, under the names that the source uses.
+
+A guard that does not look at the last parameters refuses for all their values if it does for one.
+So compiled code returns how many of the first parameters a refusal depends on (`with_depths`), and
+the loops over the others are left. Plain Python finds out otherwise (`semantics.transitions`).
 """
 
 import ast
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from protocol_lab.language.arithmetic import checked_operators
-from protocol_lab.semantics.refusals import same_for_all
+from protocol_lab.compiler.arithmetic import checked_operators
 from protocol_lab.spec.layout import Named, Node
-from protocol_lab.spec.parameters import Bound, Domain, Member, Range, Sequences, Subset, names_used
+from protocol_lab.spec.parameters import (
+    Bound,
+    Domain,
+    Member,
+    Range,
+    Sequences,
+    Subset,
+    names_used,
+    same_for_all,
+)
 from protocol_lab.spec.spec import Action, Model
 
 
@@ -140,11 +153,11 @@ def _wanted_turn(name: str, domain: Domain) -> list[str]:
 def _loop_end(number: int, name: str, action: Action) -> list[str]:
     """The last lines in the body of the loop over a parameter, the first one having number 1."""
     domains = action.domains
-    alike = [depth + 1 for depth in range(number) if same_for_all(domains, depth) < number]
+    alike = [depth + 1 for depth in range(number) if same_for_all(domains, depth)]
     lines = [f"if 0 < answer <= {max(alike)}: break"] if alike else []
     if isinstance(domains[name], Sequences):
         lines.append(f"kept_{name} = length_{name}")
-        if same_for_all(domains, number) == number:
+        if same_for_all(domains, number):
             lines += [
                 f"if answer == {number + 1}:",
                 f"    kept_{name}, answer = memory_{name}[0], 0",
@@ -285,3 +298,48 @@ def over_constants(expression: int | str, model: Model) -> str:
         if isinstance(node, ast.Name):
             node.id = f"c.{node.id}"
     return f"({ast.unparse(checked_operators(tree))})"
+
+
+# --- How many of an action's first parameters a refusal depends on -------------------------------
+
+Answer = Callable[[ast.Return, int], ast.expr]
+"""Makes the value of a return, given how many parameters it depends on."""
+
+
+def with_depths(
+    tree: ast.FunctionDef, parameters: Sequence[str], answer: Answer
+) -> ast.FunctionDef:
+    """A copy of a function in which `answer` has replaced the value of each return."""
+    tree = copy.deepcopy(tree)
+    _Depths(parameters, answer).block(tree.body, 0)
+    return tree
+
+
+class _Depths:
+    def __init__(self, parameters: Sequence[str], answer: Answer):
+        self.number = {name: k for k, name in enumerate(parameters, 1)}
+        self.answer = answer
+
+    def block(self, statements: list[ast.stmt], depth: int) -> int:
+        """Answer the returns in these statements; the parameters that those after them depend on.
+
+        depth: those that it depends on whether they are run, and after what.
+        """
+        for each in statements:
+            match each:
+                case ast.If(test, body, orelse):
+                    asked = self._seen(test, depth)
+                    depth = max(self.block(body, asked), self.block(orelse, asked))
+                case _:
+                    depth = self._seen(each, depth)
+                    for node in ast.walk(each):
+                        if isinstance(node, ast.Return):
+                            answered = self.answer(node, depth)
+                            node.value = ast.fix_missing_locations(
+                                ast.copy_location(answered, node)
+                            )
+        return depth
+
+    def _seen(self, tree: ast.AST, depth: int) -> int:
+        names = (each.id for each in ast.walk(tree) if isinstance(each, ast.Name))
+        return max(depth, *(self.number.get(name, 0) for name in names), 0)

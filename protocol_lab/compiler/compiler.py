@@ -15,7 +15,15 @@ from typing import Any
 import numba
 import numpy as np
 
-from protocol_lab.compiler import code_generation, effects, inner_functions, loops, rewriting
+from protocol_lab.compiler import (
+    arithmetic,
+    code_generation,
+    effects,
+    inner_functions,
+    loops,
+    rewriting,
+)
+from protocol_lab.compiler.code_generation import with_depths
 from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.operations import (
     bags,
@@ -30,14 +38,12 @@ from protocol_lab.compiler.operations import (
     unchanged,
 )
 from protocol_lab.errors import Fault, LabError
-from protocol_lab.language import arithmetic, loop_bound, node_sets
+from protocol_lab.language import node_sets
 from protocol_lab.language.dependencies import is_plain, source_hash
 from protocol_lab.language.hashing import short_hash
 from protocol_lab.language.reading import reading
 from protocol_lab.language.source_code import code_of_file, names_read, without_annotations
 from protocol_lab.language.stale_names import StaleNames
-from protocol_lab.semantics import refusals
-from protocol_lab.semantics.refusals import with_depths
 from protocol_lab.semantics.unsupported_syntax import refuse
 from protocol_lab.spec import named_values, set_syntax
 from protocol_lab.spec.layout import Struct, StructLayout
@@ -70,13 +76,11 @@ _COMPILED_WITH = (
         integers,
         lists,
         lookups,
-        loop_bound,
         loops,
     ),
     *(named_values, node_sets, code_generation, records, rewriting, set_syntax, slots),
     stores,
     unchanged,
-    refusals,
 )
 
 _VERSIONS = (

@@ -138,7 +138,7 @@ def _refuse(model: Model, text: str, tree: ast.Expression, scope: dict[str, Any]
 
 def _grows(left: ast.expr, op: ast.operator, right: ast.expr) -> bool:
     """Can the result be of unlimited size, such as 9**9**9 or "a" * 10**9?"""
-    if isinstance(op, ast.Pow):
+    if isinstance(op, ast.Pow | ast.LShift):
         within = [*ast.walk(left), *ast.walk(right)]
         known = isinstance(right, ast.Constant) and isinstance(right.value, int)
         simple = isinstance(right, ast.Name | ast.Attribute) or (known and right.value < _WORD)

@@ -6,7 +6,7 @@
     a + b              becomes   checked_add(a, b)             checked; see `arithmetic`
     Record(id=1)       becomes   a zeroed record with its fields set
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
-    while test: ...    counts its turns, as a loop over a range does; see `loop_bound`
+    while test: ...    counts its turns, as a loop over a range does; see `arithmetic`
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
     [0] * n            becomes   _new_list(0, n)               an array, see `operations.lists`
     a == b in c        becomes   a == b and b in c
@@ -24,12 +24,11 @@ from collections.abc import Callable
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
+from protocol_lab.compiler.arithmetic import as_call, computed_once, counting, is_range, named
 from protocol_lab.compiler.effects import calls_what_changes, changes
 from protocol_lab.errors import LabError
 from protocol_lab.language import node_sets
-from protocol_lab.language.arithmetic import as_call, computed_once, named
 from protocol_lab.language.dependencies import is_plain
-from protocol_lab.language.loop_bound import counting, is_range
 from protocol_lab.language.reading import names_assigned, reading
 from protocol_lab.language.source_code import names_read, place
 from protocol_lab.semantics.enabledness import enabled, possible

@@ -11,6 +11,7 @@ invariant, that is noted at the state before it, as for a transition that breaks
 import numpy as np
 
 from protocol_lab.checker.compiled_model import CompiledModel
+from protocol_lab.checker.disagreement import repeating
 from protocol_lab.compiler.expansion import SuccessorBuffer, check_all, expand_some, grown
 from protocol_lab.compiler.fingerprint import fingerprints, slot_of
 from protocol_lab.compiler.kernel_cache import kernel
@@ -102,7 +103,8 @@ class Graph:
 
     def _expand_cut(self, sources: np.ndarray, positions: np.ndarray, at: int) -> int:
         """Expand one state uncompiled: those of its steps that fit."""
-        tried = needed_attempts(self.model, sources[at].tobytes())
+        with repeating():
+            tried = list(needed_attempts(self.model, sources[at].tobytes()))
         rows = [each.row for each in tried if each.taken]
         self._fill(rows)
         self.found.parent_of[: len(rows)] = at

@@ -10,8 +10,6 @@ stale_names   names for parts of the state that are read after the part was assi
 unassigned    variables that may be read before anything was assigned to them
 dependencies  the functions that a function reaches, and a hash of their sources
 hashing       a short hash of texts
-arithmetic    checked 64-bit arithmetic, the same in plain Python as in compiled code
-loop_bound    bounds loops, so that none runs forever
 kept_results  keeps what functions of a state return, while the same states are shown many times
-evaluation    calls a plain function with checked arithmetic; errors name their place
+evaluation    calls a plain function as it was written; errors name their place
 """

@@ -20,8 +20,6 @@ class Nodes(int):
     """A bitmask that supports `in`, `len` and `for`, as Python's sets do."""
 
     def __contains__(self, node: int) -> bool:
-        if node < 0:
-            raise Fault(f"a shift by {node} bits")
         return contains(self, node)
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.disagreement import beyond_compiled, defect, repeating
 from protocol_lab.checker.options import TEMPORAL, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
@@ -284,6 +284,7 @@ class _Check:
             self._watch()
         return [found >> k & 1 == 1 for k in range(len(claim.formula.predicates))]
 
+    @repeating()
     def _explain(self, claim: Claim, row: bytes) -> NoReturn:
         """Raise the error that judging a state uncompiled raises."""
         try:
@@ -291,7 +292,7 @@ class _Check:
                 holds(self.model, row, each, claim.values)
         except EvaluationError as error:
             raise Stopped(str(error)) from None
-        raise defect(self.model, f"the predicates of {self.result.claim}", row)
+        raise Stopped(str(beyond_compiled()))
 
     def _show(self, lasso: Lasso, claim: Claim) -> None:
         """Put the lasso into the result, after the uncompiled functions have confirmed it."""

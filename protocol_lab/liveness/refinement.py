@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.disagreement import beyond_compiled, defect, repeating
 from protocol_lab.checker.options import (
     NATIVE,
     PYTHON,
@@ -223,7 +223,10 @@ class _NativeSearch(_Search):
             if done < len(rows) or changed.any():
                 wrong = at + (int(changed.argmax()) if changed.any() else done)
                 row = self.states[wrong].tobytes()
-                self.image(row)  # raises what is wrong
+                with repeating():
+                    self.image(row)  # raises what is wrong
+                if not changed.any():
+                    raise beyond_compiled()
                 raise defect(self.model, self.result.claim, row)
             found, inverse = np.unique(buffer.out[:done, own:], axis=0, return_inverse=True)
             known = [numbers.setdefault(each.tobytes(), len(numbers)) for each in found]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protocol_lab.catalog import known_as
+from protocol_lab.checker.disagreement import beyond_compiled, repeating
 from protocol_lab.distance.distance_values import (
     EXACT,
     FROM_HERE,
@@ -116,6 +117,7 @@ def answer_of(model: Model, names: list[str], told: dict[str, Any]) -> Answer:
     return Answer("violated", text, steps, broken)
 
 
+@repeating()
 def repeated(
     model: Model, names: list[str], rows: list[bytes]
 ) -> tuple[list[bytes], str, EvaluationError | None]:
@@ -132,7 +134,7 @@ def repeated(
             is_inside(model, each.row)
     except EvaluationError as error:
         return rows, "", error
-    return rows, "", None
+    return rows, "", beyond_compiled()
 
 
 def _counted(steps: list[str]) -> str:

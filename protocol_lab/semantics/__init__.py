@@ -1,7 +1,6 @@
 """What a spec means, one state at a time, in plain Python: the oracle for compiled code.
 
 transitions      tries actions on a state: the successor, or the reason for the refusal
-refusals         how many of an action's parameters a refusal depends on
 enabledness      can an action be taken in a state? asked by invariants and predicates
 step_text        a step as text, such as `become_leader(replica=2)`, written and read
 signatures       which parameters a step has, and which values

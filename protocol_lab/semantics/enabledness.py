@@ -11,14 +11,15 @@ outside a constraint. Where a step can't be computed, whether it is possible can
 """
 
 import ast
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from types import FrameType
 from typing import Any
 
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.language.dependencies import is_plain
-from protocol_lab.language.evaluation import as_checked
 from protocol_lab.language.node_sets import size
 from protocol_lab.language.source_code import COMPILED_OTHERWISE, IMPLIES_STATE
 from protocol_lab.spec.layout import Named, Node
@@ -43,11 +44,24 @@ def enabled(action: Callable[..., str], s: Any = None, c: Any = None, /, **given
     """
     domains = _open(action, tuple(given))
     if s is None or c is None:
+        s, c = _of_caller(action, sys._getframe(1))
+    return _possible(action, s, c, list(domains.items()), given)
+
+
+def _of_caller(action: Callable, frame: FrameType | None) -> tuple[Any, Any]:
+    """The `s` and `c` of the function that calls `enabled`, or that has a generator which does.
+
+    Raises LabError if it does not have them.
+    """
+    while frame is not None and frame.f_code.co_name in ("<genexpr>", "<listcomp>"):
+        frame = frame.f_back
+    names = frame.f_locals if frame else {}
+    if "s" not in names or "c" not in names:
         raise LabError(
             f"enabled({action.__name__}): say which state, as in"
             f" enabled({action.__name__}, before, c)."
         )
-    return _possible(as_checked(action), s, c, list(domains.items()), given)
+    return names["s"], names["c"]
 
 
 def _possible(action: Callable, s: Any, c: Any, domains: list, chosen: dict[str, Any]) -> bool:

@@ -1,27 +1,30 @@
 """The uncompiled semantics of one state: its steps, its refusals and its successors.
 
-It runs the same functions as the compiled engine, slowly. The stepper uses it, and the tests use it
-as the oracle.
+It runs the author's functions as they were written, slowly. The stepper uses it, and all other
+engines are compared with it.
+
+An action that refuses before it looks at its last parameters refuses whatever their values are. So
+it is first called without values for them: `UNCHOSEN` can be passed on, and whatever looks at it
+raises `LookedAt`. Only then are their values tried.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice
 from math import prod
 from typing import Any
 
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, SpecError
 from protocol_lab.language.dependencies import is_of_numpy
-from protocol_lab.language.evaluation import as_checked_variant, evaluated
+from protocol_lab.language.evaluation import evaluated
 from protocol_lab.language.kept_results import kept
 from protocol_lab.language.source_code import place_of
-from protocol_lab.semantics.refusals import as_pair, same_for_all, with_depths
 from protocol_lab.spec.parameters import (
     Chosen,
     Domain,
     Sequences,
     number_of_values,
+    same_for_all,
     sequences,
     values,
 )
@@ -34,8 +37,7 @@ class Attempt:
     """The outcome of trying one action with one choice of parameters.
 
     `reason` is "" if it was taken, and then `row` is the state after it. `error` is set if the step
-    could not be computed, which is not a refusal. `depends_on`: of a refusal, how many of the first
-    parameters it depends on, see `refusals`.
+    could not be computed, which is not a refusal.
     """
 
     action: Action
@@ -44,7 +46,6 @@ class Attempt:
     row: bytes | Any
     error: EvaluationError | None = None
     multiplicity: int = 1
-    depends_on: int | None = None
 
     @property
     def taken(self) -> bool:
@@ -64,9 +65,8 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
     """
     after, constants = bytearray(row), model.constants
     try:
-        state, answers = view(model.layout, after), _answering(action)
-        said = evaluated(answers, state, constants, spec=model.spec.name, **args)
-        reason, depth = said if isinstance(said, tuple) else (said, len(args))
+        state = view(model.layout, after)
+        reason = evaluated(action.function, state, constants, spec=model.spec.name, **args)
         taken = isinstance(reason, str) and reason == TAKEN
         multiplicity = _multiplicity(model, row, action, args) if taken else 1
     except EvaluationError as error:
@@ -82,7 +82,7 @@ def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> A
                 f"{model.spec.name}: {action.name} changed the state and then refused"
                 f' ("{reason}"); put all guards before the first change.'
             )
-        return Attempt(action, args, reason, None, depends_on=same_for_all(action.domains, depth))
+        return Attempt(action, args, reason, None)
     return Attempt(action, args, TAKEN, bytes(after), multiplicity=multiplicity)
 
 
@@ -163,118 +163,118 @@ def choices(
     model: Model, row: bytes, action: Action, offered: Offered = every_value
 ) -> Iterator[dict[str, Any]]:
     """Every combination of parameter values; members of containers are read from `row` itself."""
-    return map(_plain, _Tries(model, row, action, offered).choices())
+    return map(_plain, _Tries(model, row, action, offered).choices({}))
+
+
+class LookedAt(BaseException):
+    """An action has looked at a parameter that has no value yet."""
+
+
+class Unchosen:
+    """Stands for a parameter that has no value yet."""
+
+
+def _looked_at(*_: Any) -> Any:
+    raise LookedAt
+
+
+for _name in (
+    *("bool", "index", "int", "len", "iter", "next", "contains", "getitem", "getattribute", "call"),
+    *("eq", "ne", "lt", "le", "gt", "ge", "hash", "str", "repr", "format", "invert", "neg", "abs"),
+    *(f"{side}{name}" for name in ("add", "sub", "mul", "floordiv", "mod", "pow", "lshift",
+      "rshift", "and", "or", "xor") for side in ("", "r")),
+):  # fmt: skip
+    setattr(Unchosen, f"__{_name}__", _looked_at)
+
+UNCHOSEN = Unchosen()
 
 
 class _Tries:
-    """Tries one action in a state with its choices of parameters, one after the other.
-
-    Of those that are refused for the same reason it need not try all: see `refusals`.
-    """
+    """Tries one action in a state with its choices of parameters, one after the other."""
 
     def __init__(self, model: Model, row: bytes, action: Action, offered: Offered = every_value):
         self.model, self.row, self.action, self.offered = model, row, action, offered
         self.scope = {"s": view(model.layout, row), "c": model.constants}
         self.names = list(action.domains)
-        self.refused: Attempt | None = None  # the last try, if it was
-        self.begins_with: tuple = ()  # the items of a sequence that this depends on
 
     def needed(self) -> Iterator[Attempt]:
-        """The tries, without those that an earlier refusal answers."""
-        return (tried for tried, _ in self._tried())
+        """The tries; of those that are refused whatever the last parameters are, the first one."""
+        return (tried for tried, _ in self._tried({}))
 
     def counted(self) -> Iterator[tuple[Attempt, int]]:
         """The same, each with the number of choices that it answers."""
-        return ((tried, self._answered(tried, args)) for tried, args in self._tried())
-
-    def _tried(self) -> Iterator[tuple[Attempt, dict[str, Any]]]:
-        for args in self._extended({}, leave_out=True):
-            self.refused = self._try(args)
-            yield self.refused, args
-            if self.refused.reason == TAKEN or self.refused.error is not None:
-                self.refused = None
-
-    def _answered(self, tried: Attempt, args: dict[str, Any]) -> int:
-        """How many choices are refused as this one: those with the same first parameters, of the
-        last of which, if it is a sequence, only the items that were looked at are the same."""
-        if tried.depends_on is None:
-            return 1
-        depth, domains = tried.depends_on, self.action.domains
-        scope = self.scope | {name: tried.args[name] for name in self.names[:depth]}
-        count = prod(number_of_values(domains[name], scope) for name in self.names[depth:])
-        last = self.names[depth - 1] if depth else ""
-        if isinstance(args.get(last), Chosen):
-            others = replace(domains[last], length=len(args[last]) - args[last].seen)
-            count *= number_of_values(others, scope)
-        return count
+        return ((tried, self._answered(tried, chosen)) for tried, chosen in self._tried({}))
 
     def listed(self) -> Iterator[Attempt]:
-        """All choices; the answer to some is known."""
-        for args in self._extended({}):
-            if self.refused is not None:
-                yield replace(self.refused, args=_plain(args))
-                continue
-            tried = self._try(args)
-            if tried.depends_on is not None:
-                self.refused = tried
-                last = self.names[tried.depends_on - 1] if tried.depends_on else ""
-                if isinstance(args.get(last), Chosen):
-                    self.begins_with = args[last].plain()[: args[last].seen]
-            yield tried
-
-    def choices(self) -> Iterator[dict[str, Any]]:
         """All choices."""
-        return self._extended({})
+        for tried, chosen in self._tried({}, leave_out=False):
+            yield from (replace(tried, args=_plain(args)) for args in self.choices(chosen))
 
-    def _try(self, args: dict[str, Any]) -> Attempt:
-        return replace(attempt(self.model, self.row, self.action, args), args=_plain(args))
-
-    def _extended(
-        self, chosen: dict[str, Any], leave_out: bool = False
-    ) -> Iterator[dict[str, Any]]:
-        """All choices that begin with these values; leave_out: see `needed`."""
+    def choices(self, chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """All choices that begin with these values."""
         if len(chosen) == len(self.names):
             yield chosen
-            return
-        at, name = len(chosen), self.names[len(chosen)]
-        found = self.offered(name, self.action.domains[name], {**self.scope, **chosen})
-        for value in _named(self.action, name, found):
-            if not leave_out and self.refused is not None:
-                self._forget(at, value)
-            yield from self._extended({**chosen, name: value}, leave_out)
-            if not leave_out or self.refused is None:
-                continue
-            if self.refused.depends_on <= at:
-                return
-            if self.refused.depends_on == at + 1 and isinstance(value, Chosen):
-                value.kept, self.refused = value.seen, None
+        else:
+            for more in self._one_more(chosen):
+                yield from self.choices(more)
 
-    def _forget(self, at: int, value: Any) -> None:
-        """Forget the refusal if it may be another one with this value of the parameter number
-        `at`."""
-        depth = self.refused.depends_on
-        begins_alike = isinstance(value, Chosen) and (
-            value.plain()[: len(self.begins_with)] == self.begins_with
-        )
-        if at < depth and not (at == depth - 1 and begins_alike):
-            self.refused = None
+    def _one_more(self, chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        name = self.names[len(chosen)]
+        found = self.offered(name, self.action.domains[name], {**self.scope, **chosen})
+        return ({**chosen, name: each} for each in _named(self.action, name, found))
+
+    def _tried(
+        self, chosen: dict[str, Any], leave_out: bool = True
+    ) -> Generator[tuple[Attempt, dict[str, Any]], None, bool]:
+        """The tries with these first values, each with those that its outcome depends on.
+
+        leave_out: sequences that begin with the items for which another one was refused. Returns
+        whether all is refused, whatever the other parameters are.
+        """
+        tried = self._outcome(chosen)
+        if tried is not None:
+            yield tried, chosen
+            return not tried.taken and tried.error is None
+        for more in self._one_more(chosen):
+            refused = yield from self._tried(more, leave_out)
+            last = more[self.names[len(chosen)]]
+            if refused and leave_out and isinstance(last, Chosen):
+                last.kept = last.seen
+        return False
+
+    def _outcome(self, chosen: dict[str, Any]) -> Attempt | None:
+        """The outcome with these values; None if it depends on the others."""
+        if len(chosen) == len(self.names):
+            tried = attempt(self.model, self.row, self.action, chosen)
+            return replace(tried, args=_plain(chosen))
+        if not same_for_all(self.action.domains, len(chosen)):
+            return None
+        try:
+            unchosen = dict.fromkeys(self.names[len(chosen) :], UNCHOSEN)
+            tried = attempt(self.model, self.row, self.action, {**chosen, **unchosen})
+        except (LookedAt, SpecError):
+            return None
+        if tried.taken or tried.error is not None:
+            return None
+        first = next(self.choices(chosen), None)  # if there is none, nothing can be refused
+        return None if first is None else replace(tried, args=_plain(first))
+
+    def _answered(self, tried: Attempt, chosen: dict[str, Any]) -> int:
+        """How many choices have this outcome: those with these first values; of the last of them,
+        if it is a sequence, only the items that were looked at are the same."""
+        if tried.taken or tried.error is not None:
+            return 1
+        scope, domains = self.scope | chosen, self.action.domains
+        count = prod(number_of_values(domains[each], scope) for each in self.names[len(chosen) :])
+        name = self.names[len(chosen) - 1] if chosen else ""
+        if isinstance(last := chosen.get(name), Chosen):
+            others = replace(domains[name], length=len(last) - last.seen)
+            count *= number_of_values(others, scope)
+        return count
 
 
 def _plain(args: dict[str, Any]) -> dict[str, Any]:
     return {name: each.plain() if isinstance(each, Chosen) else each for name, each in args.items()}
-
-
-def _answering(action: Action) -> Callable:
-    """The action's function, which returns a pair: see `refusals.as_pair`."""
-    return _with_depths(action.function, tuple(action.domains))
-
-
-@cache
-def _with_depths(function: Callable, parameters: tuple[str, ...]) -> Callable:
-    try:
-        return as_checked_variant(function, lambda tree: with_depths(tree, parameters, as_pair))
-    except LabError:  # its source can't be read
-        return function
 
 
 def _named(action: Action, parameter: str, found: Iterator[Any]) -> Iterator[Any]:

@@ -17,14 +17,15 @@ from weakref import WeakKeyDictionary
 
 from protocol_lab.errors import LabError
 from protocol_lab.language import containers
-from protocol_lab.language.arithmetic import HIGH, LOW
 from protocol_lab.language.dependencies import is_of_numpy, reachable
-from protocol_lab.language.evaluation import NO_ISINSTANCE
 from protocol_lab.language.ineffective import only_returns, refuse_ineffective
 from protocol_lab.language.reading import blocks, readable, reading
 from protocol_lab.language.source_code import error_at, names_read, without_annotations
 from protocol_lab.language.unassigned import refuse_unassigned
 from protocol_lab.spec.layout import Node, NodeSet, Struct
+
+LOW, HIGH = -(2**63), 2**63 - 1
+"""The whole numbers that compiled code has."""
 
 _IMPORT = "an import", "import it at the top of the module"
 _TRY = "a try", "ask beforehand, in a guard"
@@ -65,7 +66,7 @@ _REFUSED_CALLS = {
     "pow": "use **",
     "float": "numbers are whole",
     "round": "numbers are whole",
-    "isinstance": NO_ISINSTANCE,
+    "isinstance": 'a record tells its kind by a field: write m.kind == "Ask"',
     "reversed": "count down, as in range(n, 0, -1)",
 }
 """Python's own functions that can't be called, and what to do instead."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.cross_check import compare, spread
-from protocol_lab.checker.defect_report import defect
+from protocol_lab.checker.disagreement import defect
 from protocol_lab.checker.options import SIMULATION, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import evaluation_error

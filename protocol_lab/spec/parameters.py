@@ -24,7 +24,6 @@ from random import Random
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.language.arithmetic import checked_pow
 from protocol_lab.language.evaluation import evaluated
 from protocol_lab.language.node_sets import Nodes, nodes_up_to, size, subsets
 from protocol_lab.spec.layout import Boolean, Named, Node, named_values, size_with
@@ -214,9 +213,8 @@ def sequences(domain: Sequences, scope: dict[str, Any]) -> Iterator[Chosen]:
     item among its first `kept`."""
     low, high = evaluate(domain.low, scope), evaluate(domain.high, scope)
     length = evaluate(domain.length, scope)
-    left = checked_pow(max(0, high - low + 1), length)  # not more than a count can be
     items = [low] * length
-    while left:
+    while low <= high or not length:
         chosen = Chosen(items)
         yield chosen
         at = (length if chosen.kept is None else chosen.kept) - 1
@@ -249,6 +247,31 @@ def is_sequence_of(domain: Sequences, value: Any, scope: dict[str, Any]) -> bool
         and len(value) == evaluate(domain.length, scope)
         and all(type(each) is int and low <= each <= high for each in value)
     )
+
+
+def same_for_all(domains: dict[str, Domain], first: int) -> bool:
+    """Have the parameters after the first ones the same values, whichever these have among
+    themselves?
+
+    If a later one's bounds look at another one after the first, they might have no value for some
+    choice.
+    """
+    names = list(domains)
+    later = names[first:]
+    return not any(each in later for name in later for each in _names_in_bounds(domains[name]))
+
+
+def _names_in_bounds(domain: Domain) -> list[str]:
+    match domain:
+        case Range(low, high):
+            bounds = (low, high)
+        case Sequences(low, high, length):
+            bounds = (low, high, length)
+        case Subset(of):
+            bounds = (of,)
+        case _:
+            bounds = ()
+    return [name for each in bounds if callable(each) for name in names_used(each)]
 
 
 def subset_mask(of: Node | Callable[..., int], scope: dict[str, Any]) -> int:

@@ -115,7 +115,7 @@ MISTAKES: list[tuple[str, str, str]] = [
     (B, "s.counter = len(s.counter)", "size"),
     (B, "s.counter = sum(1 for n in c.servers)", "range(1, n + 1)"),
     (B, "s.alive = {server}", "only(node)"),
-    (B, "s.alive = with_node(s.alive, 99)", "needs more than 64 bits"),
+    (B, "s.alive = with_node(s.alive, 99)", "would hold 99, which is none of the nodes"),
     (B, "s.leader = None", "NONE"),
     (B, "if s.leader is not None:\n        return 'led'", "write s.leader != NONE"),
     (INV, "if s.leader == None:\n        return HOLDS", "write s.leader == NONE"),

@@ -466,7 +466,7 @@ def test_a_number_is_no_set(monkeypatch, body, engine):
 
 EMPTY_SETS = """
 def waiting(s) -> NodeSet(Server):
-    nobody = 0
+    nobody = nodes_up_to(0)
     for server in (1, 2):
         if s.votes[server] > 0:
             nobody = with_node(nobody, server)
@@ -491,14 +491,20 @@ def is_empty(nodes: NodeSet(Server)):
         ("s.found = len(waiting(s)) + 7", 7),
         ("s.found = 5 if 1 in waiting(s) else 6", 6),
         ("s.found = 9\nfor server in waiting(s):\n    s.found = server", 9),
-        ("s.found = how_many(0) + 1", 1),
-        ("s.found = how_many(2)", 3),
-        ("s.votes[2] = 1\ns.found = len(either(0, waiting(s)) | only(1)) + len(either(0, 0))", 2),
+        ("s.found = how_many(nodes_up_to(0)) + 1", 1),
+        ("s.found = how_many(only(1))", 3),
+        ("s.votes[2] = 1\ns.found = len(either(nodes_up_to(0), waiting(s)) | only(1))", 2),
     ],
 )
-def test_a_number_that_is_declared_as_a_set_is_one(body, result):
-    """Also the empty set, which is 0: as a parameter of a helper, and as its result."""
+def test_a_set_keeps_its_kind_through_helpers(body, result):
+    """Also the empty set: as a parameter of a helper, and as its result."""
     assert found(declare(body, before=EMPTY_SETS)) == result
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_helper_is_given_a_set_and_no_number(engine):
+    with pytest.raises(LabError, match=r"size\(nodes\); the empty set is nodes_up_to\(0\)"):
+        explore(declare("s.found = how_many(0)", before=EMPTY_SETS), engine=engine, progress=False)
 
 
 def test_a_set_that_is_negative_is_none(monkeypatch):

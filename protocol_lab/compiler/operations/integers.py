@@ -16,9 +16,11 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
+from protocol_lab.compiler import arithmetic
+from protocol_lab.compiler.arithmetic import MOST_TURNS
 from protocol_lab.errors import Fault
-from protocol_lab.language import arithmetic, node_sets
-from protocol_lab.language.loop_bound import MOST_TURNS
+from protocol_lab.language import node_sets
+from protocol_lab.semantics.unsupported_syntax import LOW
 
 _INT64 = ir.IntType(64)
 
@@ -116,7 +118,7 @@ def _build_floor(context, builder, number, divisor) -> tuple[Any, Any]:
 
 def _build_divide(context, builder, number, divisor):
     turned = builder.icmp_signed("==", divisor, _INT64(-1))
-    least = builder.icmp_signed("==", number, _INT64(arithmetic.LOW))
+    least = builder.icmp_signed("==", number, _INT64(LOW))
     is_zero = builder.icmp_signed("==", divisor, _INT64(0))
     fault_if(context, builder, builder.or_(is_zero, builder.and_(turned, least)))
     return _build_floor(context, builder, number, divisor)[0]
@@ -149,7 +151,7 @@ def _neg(typing_context, number):
 
 @intrinsic
 def _turn(typing_context, turns):
-    """turns + 1, checked: see `loop_bound`."""
+    """turns + 1, checked: see `arithmetic`."""
 
     def codegen(context, builder, signature, args):
         turns = context.cast(builder, args[0], signature.args[0], types.int64)
@@ -202,4 +204,4 @@ COMPILED_OPERATIONS = {
     "checked_rshift": _operation(operator.rshift, _build_shift_right),
     "checked_turn": _turn,
 }
-"""The compiled versions of the functions of `arithmetic` and `loop_bound`, by name."""
+"""The compiled versions that rewritten code calls by name (see `arithmetic`)."""

@@ -13,9 +13,9 @@ from numba.core.errors import TypingError
 from numba.extending import overload
 from numba.np.arrayobj import make_array
 
+from protocol_lab.compiler.arithmetic import MOST_TURNS
 from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.errors import Fault
-from protocol_lab.language.loop_bound import MOST_TURNS
 
 _INT64 = ir.IntType(64)
 

@@ -1,24 +1,69 @@
-"""Reports a defect of the kit itself: compiled code and plain Python disagree.
+"""Where compiled code and plain Python differ: at the bounds of compiled code, or by a defect.
 
-Such a disagreement is never shown as a verdict. A file is written with what a maintainer needs to
-reproduce it: the spec's source, the constants, the state and the versions.
+Compiled code raises a Fault without a message, also where a number needs more than 64 bits or a
+loop more than MOST_TURNS turns. Plain Python has neither bound. So that a loop without an end does
+not stop the kit, what is repeated runs at most MOST_LINES lines.
+
+Any other disagreement is a defect of the kit itself, and never shown as a verdict. A file is
+written with what a maintainer needs to reproduce it: the spec's source, the constants, the state
+and the versions.
 """
 
 import json
 import platform
+import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
-from protocol_lab.errors import KitDefect, LabError
+from protocol_lab.compiler.arithmetic import MOST_TURNS
+from protocol_lab.errors import Fault, KitDefect, LabError
 from protocol_lab.language.dependencies import reachable
+from protocol_lab.language.evaluation import called_by
 from protocol_lab.language.source_code import source_lines
 from protocol_lab.spec import constants as constants_module
 from protocol_lab.spec.spec import Model
 from protocol_lab.spec.state_view import plain, view
+
+MOST_LINES = 5 * MOST_TURNS
+"""The most lines of Python that one call of a spec's function runs while it is repeated."""
+
+
+@contextmanager
+def repeating() -> Iterator[None]:
+    """A context in which a function of a spec that runs too many lines is a Fault."""
+    with called_by(_bounded):
+        yield
+
+
+def beyond_compiled() -> Fault:
+    """Why compiled code is undecided where plain Python goes on."""
+    return Fault(
+        f"in compiled code a number needs more than 64 bits, or a loop does not end within"
+        f' {MOST_TURNS:,} turns: engine="python" has neither bound'
+    )
+
+
+def _bounded(function: Callable, *arguments: Any, **named: Any) -> Any:
+    left = MOST_LINES
+
+    def trace(frame: FrameType, event: str, value: Any) -> Callable:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Fault(f"a loop does not end within {MOST_TURNS:,} turns")
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        return function(*arguments, **named)
+    finally:
+        sys.settrace(before)
 
 
 def defect(model: Model, what: str, row: bytes) -> KitDefect:

@@ -1,0 +1,122 @@
+"""Rewrites operators and loops, which compiled code checks.
+
+Compiled code computes with 64 bits, Python with as many as it takes. So in compiled code a number
+that needs more than 64 bits is a Fault, as a division by zero is in both. Nothing can interrupt
+compiled code: there a `while`, or a loop over a range, that takes more than MOST_TURNS turns is a
+Fault, too. `operations.integers` has the functions that are called by the names in OPERATORS. `&`,
+`|`, `^` and `~` need no check.
+"""
+
+import ast
+from typing import Any
+
+MOST_TURNS = 1_000_000
+"""The most turns that a loop may take each time it is entered."""
+
+OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "checked_add",
+    ast.Sub: "checked_sub",
+    ast.Mult: "checked_mul",
+    ast.FloorDiv: "checked_floordiv",
+    ast.Mod: "checked_mod",
+    ast.Pow: "checked_pow",
+    ast.LShift: "checked_lshift",
+    ast.RShift: "checked_rshift",
+    ast.USub: "checked_neg",
+}
+"""The checked operators, and the compiled functions that replace them."""
+
+
+def checked_pow(base: Any, exponent: Any) -> Any:
+    """base ** exponent, for which compiled code has an overload."""
+    return base**exponent
+
+
+def checked_abs(number: Any) -> Any:
+    """abs(number), for which compiled code has an overload."""
+    return abs(number)
+
+
+OPERATIONS = {each.__name__: each for each in (checked_pow, checked_abs)}
+"""The operations that compiled code overloads."""
+
+
+def as_call(node: ast.BinOp | ast.UnaryOp) -> ast.expr:
+    """The call that replaces an operator; the node itself if that operator is not checked."""
+    name = OPERATORS.get(type(node.op))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+        return node  # a negative literal
+    if name is None:
+        return node
+    operands = [node.operand] if isinstance(node, ast.UnaryOp) else [node.left, node.right]
+    call = ast.Call(ast.Name(name, ast.Load()), operands, [])
+    return ast.fix_missing_locations(ast.copy_location(call, node))
+
+
+def computed_once(node: ast.AugAssign) -> tuple[list[ast.stmt], ast.expr]:
+    """The target of `target += value` with names in place of its indices, and the statements before
+    it that assign those names; the target alone if nothing is called.
+
+    The target is read, then the value, and then the target is stored. A call in either of them,
+    such as s.count[pop_first(s.queue)], may change what an index reads.
+    """
+    if not any(isinstance(each, ast.Call) for each in ast.walk(node)):
+        return [], node.target
+    return _with_names(node.target)
+
+
+def _with_names(target: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+    match target:
+        case ast.Attribute(value):
+            before, target.value = _with_names(value)
+            return before, target
+        case ast.Subscript(value, index):
+            before, target.value = _with_names(value)
+            own, target.slice = named(index)
+            return [*before, *own], target
+    return named(target)
+
+
+def named(node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+    """A name in place of an expression, and the statement before that assigns it; nothing changes
+    for a variable or a number, which no call can change."""
+    if isinstance(node, ast.Name | ast.Constant):
+        return [], node
+    name = f"_at_{node.lineno}_{node.col_offset}"
+    assigned = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
+    read = ast.copy_location(ast.Name(name, ast.Load()), node)
+    return [ast.fix_missing_locations(assigned)], read
+
+
+def checked_operators(tree: ast.AST) -> ast.AST:
+    """An expression with calls in place of its operators."""
+
+    class Replace(ast.NodeTransformer):
+        def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+            self.generic_visit(node)
+            return as_call(node)
+
+        def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+            self.generic_visit(node)
+            return as_call(node)
+
+    return Replace().visit(tree)
+
+
+def is_range(items: ast.expr) -> bool:
+    """Does a loop go over a range?"""
+    return (
+        isinstance(items, ast.Call)
+        and isinstance(items.func, ast.Name)
+        and (items.func.id == "range")
+    )
+
+
+def counting(loop: ast.While | ast.For, number: int) -> list[ast.stmt]:
+    """The loop rewritten to count its turns, after its counter is set. number: of that counter."""
+    turns = f"_turns_{number}"
+    start, count = ast.parse(f"{turns} = 0\n{turns} = checked_turn({turns})").body
+    for each in (*ast.walk(start), *ast.walk(count)):
+        ast.copy_location(each, loop)
+    loop.body.insert(0, count)
+    return [start, loop]
