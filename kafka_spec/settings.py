@@ -542,11 +542,16 @@ def told_failed_is_not_written(s: State, c: Constants):
 
 
 @spec.invariant(by_default=False)
+def is_online(s: State, c: Constants):
+    """A broker in reach leads."""
+    return HOLDS if serves(s) else "the partition is offline"
+
+
+@spec.invariant(by_default=False)
 def takes_writes(s: State, c: Constants):
-    """The partition takes writes, once the brokers in reach are in the ISR."""
-    if not serves(s):
-        return "the partition is offline"
-    if c.acks == "all" and len(s.isr) < smallest_isr(c) and is_subset(in_reach(s), s.isr):
+    """If a broker leads, it takes writes once the brokers in reach are in the ISR."""
+    is_too_small = c.acks == "all" and len(s.isr) < smallest_isr(c)
+    if serves(s) and is_too_small and is_subset(in_reach(s), s.isr):
         return "the ISR is smaller than min.insync.replicas"
     return HOLDS
 

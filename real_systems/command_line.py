@@ -1,4 +1,4 @@
-"""What real systems add to the command line: `real` and `logs`."""
+"""What real systems add to the command line: `real`, `logs` and `promise`."""
 
 import argparse
 import json
@@ -67,6 +67,35 @@ def add_commands(commands: Any) -> None:
     logs.add_argument("--json", action="store_true")
     logs.set_defaults(command=_logs)
 
+    promise = commands.add_parser(
+        "promise",
+        help="what your settings of Kafka promise, and what they can lose",
+        description="Search all states of one partition with your settings, within several sets of"
+        " faults: which of them lose a record that was acknowledged or read, and which stop writes."
+        " Exit codes: 0 all kept, 1 something can be lost, 2 undecided, 3 bad input.",
+    )
+    promise.add_argument("--release", help="of Kafka, such as 3.9.1")
+    promise.add_argument("--replicas", metavar="N")
+    promise.add_argument("--min-isr", metavar="N", help="min.insync.replicas")
+    promise.add_argument("--acks", help="of the producers: all, 1 or 0")
+    promise.add_argument("--unclean", metavar="true|false", help="unclean.leader.election.enable")
+    promise.add_argument("--elr", metavar="on|off", help="eligible leader replicas")
+    promise.add_argument("--racks", metavar="N", help="power supplies that the brokers share")
+    promise.add_argument(
+        "--file",
+        action="append",
+        default=[],
+        help="server.properties, a Strimzi resource, or what kafka-configs, kafka-topics or"
+        " kafka-features print with --describe; may be given several times",
+    )
+    promise.add_argument(
+        "--faults",
+        metavar="NAME=N,...",
+        help="these instead of the usual rows, such as kills=1,power_cuts=1",
+    )
+    promise.add_argument("--json", action="store_true")
+    promise.set_defaults(command=_promise)
+
 
 def _real(options: argparse.Namespace) -> int:
     from real_systems.runner.command import real
@@ -89,5 +118,18 @@ def _logs(options: argparse.Namespace) -> int:
     )
     if options.page:
         write_file(options.page, report.page())
+    print(json.dumps(report.as_json()) if options.json else report)
+    return EXIT_CODES[report.verdict]
+
+
+def _promise(options: argparse.Namespace) -> int:
+    from real_systems.kafka.promise.cluster_settings import read, text_of
+    from real_systems.kafka.promise.promise_report import promise
+    from real_systems.kafka.promise.promise_table import ROWS, row_of
+
+    names = ("release", "replicas", "min_isr", "acks", "unclean", "elr", "racks")
+    files = [text_of(each) for each in options.file]
+    settings = read(files, **{name: getattr(options, name) for name in names})
+    report = promise(settings, (row_of(options.faults),) if options.faults else ROWS)
     print(json.dumps(report.as_json()) if options.json else report)
     return EXIT_CODES[report.verdict]

@@ -1,0 +1,116 @@
+"""The table in words, as `lab.py promise` prints it, and as JSON."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from real_systems.kafka.promise.cluster_settings import Settings, phrase, release_of
+from real_systems.kafka.promise.promise_table import ROWS, Cell, Row, searched, story, what_keeps
+from real_systems.runner.stories import recorded, story_of
+
+LIMITS = (
+    "Kept means: in every state that these faults lead to, by the rules of the release as the model"
+    " kafka.settings has them. It does not mean safe."
+)
+
+
+@dataclass
+class Report:
+    """The answer for some settings: a cell for each row."""
+
+    settings: Settings
+    cells: list[Cell]
+
+    @property
+    def verdict(self) -> str:
+        """violated, undecided or holds, as for `check`."""
+        if any(cell.lost for cell in self.cells):
+            return "violated"
+        return "undecided" if any(cell.bound for cell in self.cells) else "holds"
+
+    @property
+    def shortest(self) -> Cell | None:
+        """The cell whose loss takes the fewest steps."""
+        lost = [cell for cell in self.cells if cell.lost]
+        return min(lost, key=lambda cell: len(cell.shortest.steps), default=None)
+
+    def as_json(self) -> dict[str, Any]:
+        """The settings, and each cell with its stories."""
+        return {
+            "settings": self.settings.constants,
+            "assumed": assumed(self.settings),
+            "verdict": self.verdict,
+            "cells": [
+                {
+                    "row": cell.row.name,
+                    "faults": dict(cell.row.faults),
+                    "states": cell.states,
+                    "stories": {name: asdict(story(cell, name)) for name in cell.broken},
+                    "recorded": recorded_runs(cell),
+                }
+                for cell in self.cells
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"What can be lost with {self.settings}?"]
+        if assumed(self.settings):
+            lines.append(f"Assumed, since nothing says it: {', '.join(assumed(self.settings))}.")
+        lines.append("")
+        width = max(len(cell.row.text) for cell in self.cells)
+        lines += [f"  {cell.row.text:{width}}  {in_short(cell)}" for cell in self.cells]
+        if self.shortest:
+            lines += ["", *_story_lines(self.shortest)]
+        return "\n".join([*lines, "", LIMITS])
+
+
+def promise(settings: Settings, rows: tuple[Row, ...] = ROWS) -> Report:
+    """Search each row's cell."""
+    return Report(settings, [searched(settings, row) for row in rows])
+
+
+def assumed(settings: Settings) -> list[str]:
+    """The settings that nobody has said."""
+    values = settings.constants
+    return [phrase(name, values[name]) for name in values if name not in settings.said]
+
+
+def in_short(cell: Cell) -> str:
+    """One cell on a line: lost or kept, in which way, and whether writes go on."""
+    if cell.bound:
+        return f"undecided: {cell.bound}"
+    said = f"kept in all {cell.states:,} states"
+    if cell.lost:
+        way = "every copy is destroyed" if cell.shortest.is_destroyed else "a copy is passed over"
+        said = f"LOST in {len(cell.shortest.steps)} steps: {way}"
+    return f"{said}; {cell.price or 'takes writes'}"
+
+
+def recorded_runs(cell: Cell) -> list[str]:
+    """The commands that show recorded runs of real brokers with this row's faults and rules."""
+    found = []
+    for name in cell.row.stories:
+        story = story_of(name)
+        for case in story.cases:
+            has_elr = case.settings.get("elr") == "on"
+            same_rules = release_of(case.release) == cell.settings.release
+            if not same_rules or has_elr != cell.settings.elr:
+                continue
+            if recorded(story, case.release, case.settings):
+                options = "".join(f" --set {key}={value}" for key, value in case.settings.items())
+                found.append(f"lab.py real {name} --release {case.release}{options} --recorded")
+    return found
+
+
+def _story_lines(cell: Cell) -> list[str]:
+    """The shortest loss, what would keep the record, and the recorded run."""
+    lines = [f"The shortest loss: {cell.row.text[0].lower()}{cell.row.text[1:]}."]
+    lines += [f"  {number}. {text}" for number, text in enumerate(cell.shortest.sentences, 1)]
+    lines.append(f"  Then {cell.shortest.reason}.")
+    kept = what_keeps(cell)
+    lines.append(
+        f"Within the same faults it is kept with: {'; '.join(kept)}."
+        if kept
+        else "No single change of a setting keeps it."
+    )
+    lines += [f"Seen on real brokers: {each}" for each in recorded_runs(cell)]
+    return lines

@@ -1,0 +1,160 @@
+"""`lab.py promise`: what settings are read from files, and what is said of them."""
+
+import json
+from random import Random
+
+import pytest
+
+from kafka_spec.settings import RELEASES
+from protocol_lab.cli import main
+from protocol_lab.errors import LabError
+from real_systems.kafka.promise.cluster_settings import Settings, read, release_of
+from real_systems.kafka.promise.promise_report import promise, recorded_runs
+from real_systems.kafka.promise.promise_table import ROWS, row_of, searched, story, what_keeps
+
+SERVER_PROPERTIES = """
+# min.insync.replicas=3
+default.replication.factor=3
+min.insync.replicas = 2
+unclean.leader.election.enable=false
+inter.broker.protocol.version=3.6
+"""
+CONFIGS = """Dynamic configs for topic orders are:
+  min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2, \
+DEFAULT_CONFIG:min.insync.replicas=1}
+"""
+TOPICS = (
+    "Topic: orders\tTopicId: x\tPartitionCount: 3\tReplicationFactor: 4\t"
+    "Configs: min.insync.replicas=3,unclean.leader.election.enable=true\n"
+    "\tTopic: orders\tPartition: 0\tLeader: 1\tReplicas: 1,2,3,4\tIsr: 1,2,3,4\tElr: \n"
+)
+FEATURES = (
+    "Feature: eligible.leader.replicas.version\tSupportedMinVersion: 0\tSupportedMaxVersion: 1\t"
+    "FinalizedVersionLevel: 0\tEpoch: 42\n"
+    "Feature: metadata.version\tSupportedMinVersion: 3.3-IV3\tSupportedMaxVersion: 4.1-IV1\t"
+    "FinalizedVersionLevel: 4.1-IV1\tEpoch: 42\n"
+)
+STRIMZI = """apiVersion: kafka.strimzi.io/v1
+kind: Kafka
+spec:
+  kafka:
+    version: 4.0.0
+    config:
+      default.replication.factor: 3
+      min.insync.replicas: "2"
+"""
+TOPIC_RESOURCE = """kind: KafkaTopic
+spec:
+  partitions: 3
+  replicas: 2
+  config:
+    min.insync.replicas: 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SERVER_PROPERTIES, {"min_isr": 2, "replicas": 3, "unclean": False}),
+        (CONFIGS, {"min_isr": 2}),
+        (TOPICS, {"min_isr": 3, "replicas": 4, "unclean": True}),
+        (FEATURES, {"elr": False, "release": "4.1"}),
+        (STRIMZI, {"release": "4.0", "replicas": 3, "min_isr": 2}),
+        (TOPIC_RESOURCE, {"replicas": 2, "min_isr": 1}),
+    ],
+    ids=["properties", "configs", "topics", "features", "strimzi", "strimzi topic"],
+)
+def test_a_file_says_its_settings_and_no_others(text, said):
+    found = read([("file", text)])
+    assert {name: getattr(found, name) for name in found.said} == said
+
+
+def test_a_topic_outranks_its_cluster_and_an_option_outranks_both():
+    files = [("server.properties", SERVER_PROPERTIES), ("topics.txt", TOPICS)]
+    for order in (files, files[::-1]):
+        assert read(order).min_isr == 3
+        assert read(order, min_isr="1").min_isr == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "given", "said"),
+    [
+        ([("notes.txt", "hello")], {}, "notes.txt names none of the settings"),
+        ([("a", "acks=1"), ("b", "acks=all")], {}, "a says acks=1, and b says acks=all"),
+        ([], {"release": "2.8.1"}, "Kafka 2.8.1 is older than 3.6"),
+        ([], {"release": "new"}, "is no release of Kafka"),
+        ([], {"release": "3.9.1", "elr": "on"}, "possible from 4.0 on"),
+        ([], {"replicas": "9"}, "a number from 1 to 5"),
+        ([], {"acks": "2"}, "it must be all, 1 or 0"),
+    ],
+)
+def test_what_can_not_be_is_said(files, given, said):
+    with pytest.raises(LabError, match=said):
+        read(files, **given)
+
+
+def test_a_release_stands_for_those_up_to_the_next():
+    assert [release_of(each) for each in ("3.8.1", "3.9.1", "4.2.0", "4.4.0")] == [
+        "3.7",
+        "3.9",
+        "4.1",
+        "4.3",
+    ]
+
+
+def test_the_last_replica_is_passed_over_and_elr_keeps_it():
+    row = next(each for each in ROWS if each.stories == ("last_replica",))
+    cell = searched(read([], release="3.9", min_isr="2"), row)
+    assert len(cell.shortest.steps) == 6
+    assert not cell.shortest.is_destroyed
+    assert "ELR on with 4.3" in what_keeps(cell)
+    assert recorded_runs(cell) == ["lab.py real last_replica --release 3.9.1 --recorded"]
+
+
+def test_one_power_supply_destroys_every_copy():
+    row = next(each for each in ROWS if each.name == "rack")
+    cell = searched(read([], min_isr="2", racks="1"), row)
+    assert cell.shortest.is_destroyed
+    assert what_keeps(cell) == ["3 power supplies"]
+
+
+def test_no_record_is_lost_where_nothing_happens():
+    """With acks=all, in each release, whatever else is set."""
+    draw = Random(54)
+    for _ in range(10):
+        settings = Settings(
+            release=draw.choice(RELEASES[3:]),
+            elr=draw.random() < 0.5,
+            min_isr=draw.randint(1, 3),
+            replicas=draw.randint(1, 4),
+            unclean=draw.random() < 0.5,
+            racks=1,
+        )
+        cell = searched(settings, row_of("lags=2"))
+        assert cell.is_kept, settings
+
+
+def test_each_story_of_a_lost_cell_can_be_replayed():
+    """`story` walks along it, and a step that can't be taken raises."""
+    for row in ROWS:
+        cell = searched(read([], acks="1", unclean="on", release="4.0", elr="on"), row)
+        for name in cell.broken:
+            assert story(cell, name).sentences
+
+
+def test_the_command(capsys, tmp_path):
+    file = tmp_path / "server.properties"
+    file.write_text(SERVER_PROPERTIES, encoding="utf-8")
+    words = ["promise", "--file", str(file), "--faults", "kills=1"]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "Assumed" in shown
+    assert main([*words[:-1], "stops=1,pauses=1,power_cuts=1", "--release", "3.9", "--json"]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert "acknowledged_is_readable" in said["cells"][0]["stories"]
+    assert main(["promise", "--faults", "fires=1"]) == 3
+    assert "fault" in capsys.readouterr().err
+
+
+def test_the_report_never_says_safe():
+    assert "It does not mean safe" in str(promise(read([]), ROWS[:1]))
