@@ -1,12 +1,14 @@
 """Measures what symmetry reduction saves, and how fast and how useful random walks are.
 
-    .venv/bin/python -m benchmarks.reduction [--runs 5] [--minute] [--seeds 5]
+    .venv/bin/python -m benchmarks.reduction [--runs 5] [--minute] [--biases] [--seeds 5]
 
 Symmetry: the five truncation variants of Kafka with three replicas, with and without reduction.
 Simulation: steps a second of every protocol, in its default and a large configuration (`LOSSES`).
 Both on one core and on all. With --minute the large configurations are searched breadth first for a
 minute, and then by random walks with several seeds, for a minute at most: what do walks find that a
-search does not reach? On a busy machine all rates are lower bounds.
+search does not reach? With --biases nothing else is measured: how many walks
+does each bias take to meet BookKeeper's loss, with the seeds 1 to 6? On a busy machine all rates
+are lower bounds.
 """
 
 import argparse
@@ -77,8 +79,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--minute", action="store_true")
+    parser.add_argument("--biases", action="store_true")
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
+    if options.biases:
+        biases(LOSSES[1])
+        return
     print(machine())
     cores = sorted(os.sched_getaffinity(0))
     for used in (cores[:1], cores):
@@ -142,6 +148,15 @@ def minute(loss: Loss, seeds: int) -> None:
             f"  seed {seed}: {way if met.violated else met.verdict}, after {met.steps:,} steps of"
             f" {met.walks:,} walks in {met.seconds:.1f} s"
         )
+
+
+def biases(loss: Loss) -> None:
+    """Print how many walks each bias takes to meet the loss, with six seeds; None: not at all."""
+    model = load(loss.spec).bind(**loss.constants)
+    for bias in ("steps", "actions", "rare", "swarm"):
+        options = {"walks": loss.walks, "steps": loss.steps, "bias": bias, "progress": False}
+        met = [simulate(model, seed=seed, **options) for seed in range(1, 7)]
+        print(bias, [each.walks if each.violated else None for each in met])
 
 
 if __name__ == "__main__":

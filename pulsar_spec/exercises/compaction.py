@@ -21,7 +21,7 @@ from protocol_lab.teaching.exercises import (
     with_invariant,
     wrong,
 )
-from pulsar_spec import compaction
+from pulsar_spec import compaction, compaction_v4_2
 from pulsar_spec.compaction import forget_phase_one, is_kept
 from pulsar_spec.exercises.crash_points import crash_points
 from pulsar_spec.model import NULL_KEY, Ledger, first_in_ledger, max_compacted_ledger_id
@@ -35,7 +35,8 @@ SMALL = {"message_sent_limit": 2, "key_space": 1, "value_space": 1}
 def compacted(topic, retain_null_key):
     import pandas as pd
 
-    keyed = topic[topic.key > 0].groupby("key").tail(1)
+    latest = topic[topic.key > 0].groupby("key").tail(1)
+    keyed = latest[latest.value > 0]
     kept = pd.concat([keyed, topic[topic.key == 0]]) if retain_null_key else keyed
     return kept.sort_values("id")
 
@@ -45,8 +46,8 @@ def compacted(topic, retain_null_key):
         'A DataFrame has `groupby("key")`, and each group has a last row: `.tail(1)`.',
         "Messages without a key (key 0) are no group: with `retain_null_key` all of them stay, and"
         " without it none does. `pd.concat` puts two tables together.",
-        "A compacted ledger keeps the order of the topic. A group's last row with the value 0 stays"
-        " as it is.",
+        "A compacted ledger keeps the order of the topic. A group's last row with the value 0"
+        " deletes its key: nothing of that key is kept.",
     ],
     answer=compacted,
     why="Phase one is the groupby: it needs one entry for each key in memory, and nothing else."
@@ -56,14 +57,16 @@ def write_compaction(answer) -> Feedback:
     """Compact a topic with pandas.
 
     Write `compacted(topic, retain_null_key)`: `topic` is a DataFrame with the columns id, key and
-    value, and what you return are the rows that compaction keeps, in the order of their ids. The
-    check compares it with what the compactor writes, for every topic of three messages
-    with two keys and one value.
+    value, and what you return are the rows that Pulsar's compaction keeps, in the order of their
+    ids. A key or value of 0 means that there is none. The check compares it with what the compactor
+    writes, for every topic of three messages with two keys and one value.
     """
     import pandas as pd  # a page has none, and the other exercises
 
     for retain in (False, True):
-        model = compaction.spec.bind(value_space=1, model_producer=False, retain_null_key=retain)
+        model = compaction_v4_2.spec.bind(
+            value_space=1, model_producer=False, retain_null_key=retain, drops_null_values=True
+        )
         for start in initial(model):
             row = start.row
             for step in ("compactor_phase_one()", "compactor_phase_two_write()"):
@@ -254,7 +257,6 @@ def one_message_for_three(answer) -> Feedback:
 
 HARMFUL = [
     "phase_two_update_context",
-    "phase_two_update_horizon",
     "phase_two_persist_cusror",
     "phase_two_delete_ledger",
 ]
@@ -268,9 +270,8 @@ HARMFUL = [
     ],
     answer=HARMFUL,
     why="From the writing of the new ledger to the deletion of the old one there are two ledgers on"
-    " disk, and only one that the cursor knows. It makes no difference whether the cursor names the"
-    " new one or the old one: the next compaction deletes the last but one, and there are then"
-    " three.",
+    " disk, and the cursor names only one. The next broker knows what the cursor names, and nobody"
+    " will ever delete the other.",
 )
 def name_the_crash_points(answer) -> Feedback:
     """Name the moments.
@@ -281,7 +282,8 @@ def name_the_crash_points(answer) -> Feedback:
     """
     # The original's name has a letter out of place.
     answer = [str(each).replace("persist_cursor", "persist_cusror") for each in answer]
-    table = crash_points(compaction.spec.bind(**SMALL, retain_null_key=True))
+    rules = {"deletes_previous_context": True, "updates_together": True}  # of Pulsar 4.2.4
+    table = crash_points(compaction_v4_2.spec.bind(**SMALL, **rules, retain_null_key=True))
     unknown = sorted(set(answer) - set(table.index))
     if unknown:
         known = ", ".join(table.index)

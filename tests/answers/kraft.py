@@ -134,9 +134,9 @@ WRONG = {
         (["not_leader"], "Write a list of six names"),
     ],
     "how_many_disks": [
-        ({1: 1, 2: 2, 3: 2}, "Cluster size 1, lost disks 1: no value is lost"),
-        ({1: None, 2: 2, 3: 3}, "Cluster size 3: one lost disk fewer is enough"),
-        ({1: None, 2: 2}, "Write a dict with the keys 1, 2 and 3"),
+        ({1: 1, 2: 1, 3: 2}, "Cluster size 2, lost disks 1: no value is lost"),
+        ({1: 1, 2: 2, 3: 3}, "Cluster size 3: one lost disk fewer is enough"),
+        ({1: 1, 2: 2}, "Write a dict with the keys 1, 2 and 3"),
     ],
     "count_the_right_servers": [
         (always_itself, "acked_value_not_lost breaks after 4 steps"),

@@ -1,11 +1,15 @@
-"""The exercise of the notebook on reduction: the worked answer passes, wrong ones are told why."""
+"""The notebook on reduction: its exercise, right and wrong, and the figures that it keeps."""
 
+import ast
 import importlib.util
 
 import pytest
 
+from benchmarks.reduction import LOSSES
 from protocol_lab import nodes_up_to
-from tests.notebook_outputs import FOLDER
+from protocol_lab.catalog import load
+from protocol_lab.simulation.simulate import simulate
+from tests.notebook_outputs import FOLDER, code_cells, read
 
 _PATH = FOLDER / "reduction" / "exercises.py"
 _FOUND = importlib.util.spec_from_file_location("reduction_exercises", _PATH)
@@ -45,3 +49,17 @@ def test_a_wrong_answer_is_told_why(answer, told):
     feedback = ALIKE.check(answer)
     assert feedback.passed is False
     assert told in feedback.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bias", "seed"), [("rare", 5), ("swarm", 1)])
+def test_the_kept_table_of_walks(bias, seed):
+    """Two of its figures that are soon met; `benchmarks.reduction --biases` measures them all."""
+    notebook = read(FOLDER / "reduction" / "01_same_answer_fewer_states.ipynb")
+    [cell] = [cell for cell in code_cells(notebook) if cell.id == "six-seeds"]
+    [kept] = [node for node in ast.parse(cell.source).body if isinstance(node, ast.Assign)][:1]
+    walk = ast.literal_eval(kept.value)[bias][seed - 1]
+    loss = LOSSES[1]
+    model = load(loss.spec).bind(**loss.constants)
+    met = simulate(model, walks=loss.walks, steps=loss.steps, seed=seed, bias=bias)
+    assert (met.violated, met.walks) == (loss.violated, walk)
