@@ -22,7 +22,7 @@ from benchmarks.growth import GROWTHS, Growth
 from benchmarks.measurement import Measurement, machine, measure, spread
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
-from protocol_lab.spec.constants import show
+from protocol_lab.model.constants import show
 
 ENGINES_OF = GROWTHS[0]
 """Whose configurations the engines are compared on."""

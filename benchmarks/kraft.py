@@ -21,7 +21,7 @@ from protocol_lab.catalog import load
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.kernels import Kernels
 from protocol_lab.explore import explore
-from protocol_lab.spec.spec import Action, Model
+from protocol_lab.model.spec import Action, Model
 
 CONSTANTS = {
     "init_cluster_size": 3,

@@ -20,9 +20,9 @@ from typing import Any
 from benchmarks.measurement import machine
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
+from protocol_lab.model.constants import show_text
+from protocol_lab.model.spec import Model
 from protocol_lab.simulation.simulate import simulate
-from protocol_lab.spec.constants import show_text
-from protocol_lab.spec.spec import Model
 
 VARIANTS = ("truncate_to_high_watermark", "kip_101", "kip_279", "kip_320_first_try", "kip_320")
 LARGE = {"replicas": 5, "log_size": 6, "max_records": 6, "max_leader_epoch": 8}

@@ -34,10 +34,10 @@ from protocol_lab.catalog import load
 from protocol_lab.checker.result import Result, summary
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
+from protocol_lab.model.constants import show
 from protocol_lab.spark.distributed_search import OWNER_FINGERPRINTS
 from protocol_lab.spark.executor.deduplication import LIMIT_BYTES
 from protocol_lab.spark.session import local_session
-from protocol_lab.spec.constants import show
 
 SPEC = "kafka.kip_320"
 

@@ -8,7 +8,16 @@ if process.is_command_line():
     process.begin()  # before the imports below, which take a while
 
 from protocol_lab.errors import CapacityExceeded, LabError
-from protocol_lab.language.containers import (
+from protocol_lab.model.constants import (
+    NO_LIMIT,
+    Configuration,
+    Limits,
+    choice,
+    extends,
+    flag,
+    storage,
+)
+from protocol_lab.model.containers import (
     add,
     add_once,
     append,
@@ -22,29 +31,8 @@ from protocol_lab.language.containers import (
     take,
     truncate,
 )
-from protocol_lab.language.node_sets import (
-    contains,
-    is_subset,
-    members,
-    nodes_up_to,
-    only,
-    size,
-    smallest,
-    subsets,
-    with_node,
-    without_node,
-)
-from protocol_lab.semantics.enabledness import enabled
-from protocol_lab.spec.constants import (
-    NO_LIMIT,
-    Configuration,
-    Limits,
-    choice,
-    extends,
-    flag,
-    storage,
-)
-from protocol_lab.spec.layout import (
+from protocol_lab.model.enabledness import enabled
+from protocol_lab.model.layout import (
     NONE,
     Array,
     Bag,
@@ -60,9 +48,21 @@ from protocol_lab.spec.layout import (
     Struct,
     one_of,
 )
-from protocol_lab.spec.parameters import Member, Range, Sequences, Subset
-from protocol_lab.spec.spec import HOLDS, TAKEN, Spec
-from protocol_lab.spec.temporal_formulas import (
+from protocol_lab.model.node_sets import (
+    contains,
+    is_subset,
+    members,
+    nodes_up_to,
+    only,
+    size,
+    smallest,
+    subsets,
+    with_node,
+    without_node,
+)
+from protocol_lab.model.parameters import Member, Range, Sequences, Subset
+from protocol_lab.model.spec import HOLDS, TAKEN, Spec
+from protocol_lab.model.temporal_formulas import (
     NEXT,
     always,
     always_eventually,

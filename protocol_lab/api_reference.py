@@ -6,9 +6,7 @@ from protocol_lab.errors import LabError, shortened
 
 DOCUMENTED = (
     "protocol_lab",
-    "protocol_lab.spec",
-    "protocol_lab.language.containers",
-    "protocol_lab.language.node_sets",
+    "protocol_lab.model",
     "protocol_lab.explore",
     "protocol_lab.liveness.check",
     "protocol_lab.checker.result",

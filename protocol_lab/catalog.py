@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 
 from protocol_lab.errors import LabError, SpecError, quoted, shortened, unknown
-from protocol_lab.spec.spec import Spec
+from protocol_lab.model.spec import Spec
 from protocol_lab.spec_files import failure, is_path, load_file, load_module, read_again
 
 

@@ -62,14 +62,14 @@ from protocol_lab.checker.result import Result, Verdict
 from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
 from protocol_lab.explain.coverage import Coverage
 from protocol_lab.explain.wording import first_line
+from protocol_lab.model.constants import as_text, bind, limits_of, show, show_text
+from protocol_lab.model.signatures import values_of_parameters
+from protocol_lab.model.spec import Model, Spec
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import as_json
+from protocol_lab.model.temporal_formulas import fairness_texts
 from protocol_lab.quantities import amount, whole_number_of
-from protocol_lab.semantics.signatures import values_of_parameters
-from protocol_lab.semantics.step_text import as_json
 from protocol_lab.simulation.simulation_request import SimulationRequest
-from protocol_lab.spec.constants import as_text, bind, limits_of, show, show_text
-from protocol_lab.spec.spec import Model, Spec
-from protocol_lab.spec.state_view import plain, view
-from protocol_lab.spec.temporal_formulas import fairness_texts
 from protocol_lab.system.import_path import use_current_folder
 from protocol_lab.system.process import FAILED, INTERRUPTED, crash, end_with, interrupts_raised
 

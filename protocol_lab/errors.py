@@ -110,3 +110,15 @@ def unknown(what: str, name: object, known: Iterable[str]) -> LabError:
     if len(known) <= _MANY or not 0 < len(alike) <= _MANY:
         return LabError(f"There is no {what} {quoted(name)}; there are: {', '.join(known)}.")
     return LabError(f"There is no {what} {quoted(name)}; did you mean {' or '.join(alike)}?")
+
+
+def place(file: str, line: int) -> str:
+    """Where a person finds a line: "lock.py line 12", or "line 3 of its cell"."""
+    if "ipykernel" in file or file.startswith("<"):
+        return f"line {line} of its cell"
+    return f"{Path(file).name} line {line}"
+
+
+def place_of(function: Callable) -> str:
+    """Where a person finds a function: the place of its first line."""
+    return place(function.__code__.co_filename, function.__code__.co_firstlineno)

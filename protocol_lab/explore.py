@@ -10,10 +10,10 @@ from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, quoted
-from protocol_lab.semantics.dry_run import dry_run
-from protocol_lab.spec.constants import limits_of
-from protocol_lab.spec.layout import names_in
-from protocol_lab.spec.spec import Model, expect_model
+from protocol_lab.model.constants import limits_of
+from protocol_lab.model.layout import names_in
+from protocol_lab.model.spec import Model, expect_model
+from protocol_lab.reader.dry_run import dry_run
 from protocol_lab.symmetry.symmetry_check import check_alike
 from protocol_lab.system.interrupts import deferred_interrupts
 

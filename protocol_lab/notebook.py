@@ -20,7 +20,7 @@ from protocol_lab.explain.wording import spec_title
 from protocol_lab.explore import explore
 from protocol_lab.interchange.readers import read_file
 from protocol_lab.liveness.check import check_property
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.static_view import static_html
 from protocol_lab.teaching.challenges import challenge_named, shortest

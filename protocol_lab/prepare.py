@@ -8,8 +8,8 @@ from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.claims import claims_something
-from protocol_lab.semantics.transitions import initial
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import initial
 from protocol_lab.system.programs import find_dot, find_java
 from protocol_lab.teaching.challenges import challenges_of, shortest
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of

@@ -22,8 +22,8 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from protocol_lab.errors import LabError, SpecError, quoted, shortened
-from protocol_lab.language.hashing import short_hash
-from protocol_lab.spec.spec import Spec
+from protocol_lab.model.spec import Spec
+from protocol_lab.reader.dependencies import short_hash
 from protocol_lab.system.import_path import add_folder
 
 Found = TypeVar("Found")

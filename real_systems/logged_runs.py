@@ -16,12 +16,12 @@ from protocol_lab.checker.result import Verdict
 from protocol_lab.drawing.pictures import happened
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.interchange.effort import Effort, EffortSpent
-from protocol_lab.language.node_sets import Nodes, as_set
-from protocol_lab.semantics.step_text import as_written, start_text, step_of
-from protocol_lab.semantics.transitions import Attempt, initial, needed_attempts
-from protocol_lab.spec.layout import NamedValue
-from protocol_lab.spec.spec import Action, Model
-from protocol_lab.spec.state_view import View, plain, repacked, view
+from protocol_lab.model.layout import NamedValue
+from protocol_lab.model.node_sets import Nodes, as_set
+from protocol_lab.model.spec import Action, Model
+from protocol_lab.model.state_view import View, plain, repacked, view
+from protocol_lab.model.step_text import as_written, start_text, step_of
+from protocol_lab.model.transitions import Attempt, initial, needed_attempts
 from protocol_lab.traces.walk import Moment, Walk
 
 Shown = dict[str, Any]

@@ -2,7 +2,7 @@
 
 import linecache
 
-from protocol_lab.spec.spec import Spec
+from protocol_lab.model.spec import Spec
 
 CELL = """
 from typing import Annotated, NamedTuple

@@ -6,11 +6,11 @@ For the rules that a short test can state and a walk rarely meets.
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.language.node_sets import as_mask
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.transitions import initial
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.node_sets import as_mask
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import view
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import initial
 from tests.spec_checks import bind
 
 

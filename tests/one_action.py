@@ -6,8 +6,8 @@ from itertools import count
 from protocol_lab import LabError
 from protocol_lab import explore as explore_module
 from protocol_lab.explore import explore
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import view
 from tests.spec_checks import agree
 
 HEAD = """

@@ -10,7 +10,7 @@ protocol, or adds a scenario, looks at the difference after
 
 import json
 
-from protocol_lab.semantics.transitions import attempts
+from protocol_lab.model.transitions import attempts
 from protocol_lab.traces.scenarios import Scenario, play, read_scenario
 from tests.golden_table import FOLDER
 from tests.spec_checks import packages, scenario_files

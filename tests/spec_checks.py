@@ -12,9 +12,9 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.explore import explore
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.transitions import Attempt, attempts, initial
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import Attempt, attempts, initial
 from protocol_lab.traces.scenarios import play, read_scenario
 from protocol_lab.traces.walk import Walk
 

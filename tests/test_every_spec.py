@@ -5,10 +5,10 @@ import pytest
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.explore import explore
-from protocol_lab.semantics.transitions import attempts
-from protocol_lab.spec.constants import capacities, limits_of
-from protocol_lab.spec.layout import resolve
-from protocol_lab.spec.state_view import encode_plain, plain_value
+from protocol_lab.model.constants import capacities, limits_of
+from protocol_lab.model.layout import resolve
+from protocol_lab.model.state_view import encode_plain, plain_value
+from protocol_lab.model.transitions import attempts
 from protocol_lab.traces.scenarios import play, read_scenario
 from tests import temporal_verdicts
 from tests.seldom import one_in

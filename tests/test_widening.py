@@ -23,7 +23,7 @@ from protocol_lab.explore import explore
 from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.refinement import check_refinement
-from protocol_lab.spec.constants import widened
+from protocol_lab.model.constants import widened
 from protocol_lab.traces.scenarios import scenario_text
 from protocol_lab.traces.walk import Walk
 from tests.spec_checks import ENGINES, agree

@@ -10,8 +10,8 @@ from protocol_lab.catalog import load
 from protocol_lab.cli import main
 from protocol_lab.drawing.pictures import picture
 from protocol_lab.explore import explore
-from protocol_lab.semantics.transitions import initial
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.state_view import view
+from protocol_lab.model.transitions import initial
 from protocol_lab.traces.scenarios import play, read_scenario
 from tests import ROOT
 

@@ -13,9 +13,9 @@ from protocol_lab import contains, members, nodes_up_to, size, subsets
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width
 from protocol_lab.explain.wording import node_set, spec_title, words
-from protocol_lab.language.node_sets import as_nodes
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.node_sets import as_nodes
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import plain, view
 
 MARGIN, GAP, WIDTH = 14, 8, 720
 BOX_WIDTH, BOX_HEIGHT = 92, 46

@@ -21,7 +21,7 @@ from bookkeeper_spec.draw.traffic import (
     of_v4_13,
     set_name,
 )
-from protocol_lab.semantics.step_text import Step
+from protocol_lab.model.step_text import Step
 from protocol_lab.traces import events as telling
 from protocol_lab.traces.events import AT_ONCE, CRASH, DELIVERED, SENT, Arrow, Event, Note
 

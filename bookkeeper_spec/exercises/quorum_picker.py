@@ -8,7 +8,7 @@ from IPython.display import HTML, display
 from bookkeeper_spec.draw.coverage import draw_coverage, pick
 from protocol_lab import *
 from protocol_lab.drawing.pictures import image_html
-from protocol_lab.language.node_sets import as_mask, as_nodes
+from protocol_lab.model.node_sets import as_mask, as_nodes
 
 MOST = 6
 TITLE = "Pick bookies, and see whether they cover the cohort"

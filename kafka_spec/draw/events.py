@@ -7,9 +7,9 @@ for a learner's own variant.
 from typing import Any
 
 from kafka_spec.draw.shared import or_none, set_text
-from protocol_lab.language.node_sets import members
-from protocol_lab.semantics.step_text import Step
-from protocol_lab.spec.layout import NONE
+from protocol_lab.model.layout import NONE
+from protocol_lab.model.node_sets import members
+from protocol_lab.model.step_text import Step
 from protocol_lab.traces.events import (
     AT_ONCE,
     CRASH,

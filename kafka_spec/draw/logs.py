@@ -2,8 +2,8 @@
 
 from kafka_spec.draw.shared import Log, Shown, entries_of, named
 from protocol_lab.drawing import Cluster, Entry, Lane, Text, drawing_of
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import view
 
 MOST_IDS = 12
 

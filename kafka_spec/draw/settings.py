@@ -13,8 +13,8 @@ from kafka_spec.draw.shared import (
     set_text,
 )
 from protocol_lab.drawing import Bar, Card, Cluster, Flag, Lane, Text, Value, drawing_of
-from protocol_lab.language.node_sets import members
-from protocol_lab.spec.layout import NONE
+from protocol_lab.model.layout import NONE
+from protocol_lab.model.node_sets import members
 
 
 def describe(s, c) -> Cluster:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from protocol_lab.drawing import Entry, Text
 from protocol_lab.drawing.svg import text_width
-from protocol_lab.language.node_sets import members
-from protocol_lab.spec.layout import NONE
+from protocol_lab.model.layout import NONE
+from protocol_lab.model.node_sets import members
 
 LEGEND = (
     "✓ solid border: committed · dashed: not committed · hatched: truncated just now"

@@ -13,7 +13,7 @@ from kafka_spec.draw.shared import (
     set_text,
 )
 from protocol_lab.drawing import Bar, Card, Cluster, Flag, Lane, Text, Value, drawing_of
-from protocol_lab.spec.layout import NONE
+from protocol_lab.model.layout import NONE
 
 
 def describe(s, c) -> Cluster:

@@ -7,8 +7,8 @@ from kafka_spec.model import ReplicaState, has_offset, presumes_leadership
 from kafka_spec.unclean_leader_election import lead
 from protocol_lab import *
 from protocol_lab.explore import explore
-from protocol_lab.semantics.transitions import attempt
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.state_view import view
+from protocol_lab.model.transitions import attempt
 from protocol_lab.teaching.exercises import Feedback, exercise, repair, with_action, wrong
 
 # --- An old request ----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from kafka_spec import async_isr
 from kafka_spec.async_isr import Constants, Replica, Request, State, ask_for, write_isr
 from protocol_lab import *
-from protocol_lab.spec.spec import Spec
+from protocol_lab.model.spec import Spec
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

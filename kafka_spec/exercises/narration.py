@@ -8,8 +8,8 @@ from kafka_spec.model import Constants, State
 from protocol_lab.checker.result import Result
 from protocol_lab.drawing.pictures import caption, image_html, picture_strip
 from protocol_lab.errors import LabError
+from protocol_lab.model.step_text import find_step
 from protocol_lab.notebook import diagram, scenario
-from protocol_lab.semantics.step_text import find_step
 from protocol_lab.traces.scenarios import bound_model, play
 from protocol_lab.traces.walk import Moment, Walk
 

@@ -6,9 +6,9 @@ from io import StringIO
 from kafka_spec import kip_320_first_try, truncate_to_high_watermark
 from kafka_spec.model import Constants, State, presumes_leadership
 from protocol_lab import *
-from protocol_lab.semantics.transitions import evaluate, successors
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import evaluate, successors
 from protocol_lab.spark.session import local_session
-from protocol_lab.spec.spec import Model
 from protocol_lab.teaching.exercises import (
     Feedback,
     exercise,

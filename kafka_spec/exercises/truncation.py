@@ -20,7 +20,7 @@ from kafka_spec.model import *
 from kafka_spec.properties import strong_isr
 from protocol_lab import *
 from protocol_lab.checker.result import Result
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

@@ -7,9 +7,9 @@ from kafka_spec.draw.shared import or_none, set_text
 from kafka_spec.kip_966 import wording
 from kafka_spec.kip_966.model import Broker, ReplicaStatus
 from protocol_lab import Spec
-from protocol_lab.language.node_sets import members
-from protocol_lab.semantics.step_text import Step
-from protocol_lab.spec.channels import lifeline
+from protocol_lab.model.declarations import lifeline
+from protocol_lab.model.node_sets import members
+from protocol_lab.model.step_text import Step
 from protocol_lab.traces.events import AT_ONCE, CRASH, EVERYBODY, RESTART, Arrow, Event, Note
 
 CONTROLLER = "controller"

@@ -41,8 +41,8 @@ from protocol_lab.drawing import (
     Value,
     drawing_of,
 )
-from protocol_lab.language.node_sets import members
-from protocol_lab.spec.layout import NONE
+from protocol_lab.model.layout import NONE
+from protocol_lab.model.node_sets import members
 
 
 def describe_kip_966(s: Any, c: Any) -> Cluster:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_spec.draw.shared import set_text
 from kafka_spec.kip_966.model import Error
-from protocol_lab.spec.layout import NONE
+from protocol_lab.model.layout import NONE
 
 
 def value_name(value: int) -> str:

@@ -18,8 +18,8 @@ from kraft_spec.draw.wording import (
 )
 from kraft_spec.model import Server, ServerState, has_started, is_connected
 from protocol_lab import Spec
-from protocol_lab.semantics.step_text import Step
-from protocol_lab.spec.channels import lifeline
+from protocol_lab.model.declarations import lifeline
+from protocol_lab.model.step_text import Step
 from protocol_lab.traces.events import CRASH, EVERYBODY, LOST, RESTART, Arrow, Event, Note
 
 LOSING = ("change_network_connectivity", "crash_lose_state")

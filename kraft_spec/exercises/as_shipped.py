@@ -22,7 +22,7 @@ from kraft_spec.constants import Constants
 from kraft_spec.kip_853 import kip_853_spec
 from kraft_spec.model import Server, has_started, is_alive, is_member, pair, pairs_of
 from protocol_lab import *
-from protocol_lab.spec.spec import Action, Property, Spec
+from protocol_lab.model.spec import Action, Property, Spec
 from protocol_lab.teaching.exercises import (
     Feedback,
     exercise,

@@ -16,7 +16,7 @@ from kraft_spec.constants import Constants
 from kraft_spec.model import State
 from kraft_spec.properties import a_value_is_acknowledged
 from protocol_lab import *
-from protocol_lab.spec.spec import Property
+from protocol_lab.model.spec import Property
 from protocol_lab.teaching.exercises import Feedback, exercise, expect_parameters, repair
 
 spec = kip_853.spec

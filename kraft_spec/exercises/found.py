@@ -15,7 +15,7 @@ from kraft_spec.constants import Constants
 from kraft_spec.model import FetchState, State
 from kraft_spec.properties import a_later_leader
 from protocol_lab import *
-from protocol_lab.spec.spec import Property
+from protocol_lab.model.spec import Property
 from protocol_lab.teaching.exercises import Feedback, exercise, repair
 
 spec = kip_853.spec

@@ -12,7 +12,7 @@ from kraft_spec.pre_vote.model import Constants, State, forget_fetches
 from kraft_spec.pre_vote.server_states import add_vote, transition_to_unattached
 from kraft_spec.properties import a_later_leader
 from protocol_lab import *
-from protocol_lab.spec.spec import Property
+from protocol_lab.model.spec import Property
 from protocol_lab.teaching.exercises import Feedback, exercise, expect_parameters, repair
 
 spec = kip_996.spec

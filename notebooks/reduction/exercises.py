@@ -6,7 +6,7 @@ from dataclasses import replace
 from kafka_spec.async_isr import Replica, spec
 from protocol_lab import LabError, nodes_up_to, without_node
 from protocol_lab.explore import explore
-from protocol_lab.spec.spec import Spec
+from protocol_lab.model.spec import Spec
 from protocol_lab.teaching.exercises import Feedback, exercise, right, wrong
 
 LEADERS = (1, 3)

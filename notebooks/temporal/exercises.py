@@ -4,7 +4,7 @@ from protocol_lab import always_eventually
 from protocol_lab.catalog import load
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.lasso_check import why_not_broken
-from protocol_lab.spec.temporal_formulas import Formula
+from protocol_lab.model.temporal_formulas import Formula
 from protocol_lab.teaching.exercises import Feedback, exercise, right, wrong
 from protocol_lab.traces.scenarios import parse_scenario, play
 

@@ -34,7 +34,8 @@ from protocol_lab.checker.state_log import MOST_STEPS, StateLog, chunk_states
 from protocol_lab.checker.visited_set import KNOWN, NEW, OUTSIDE, PARTITIONS, VisitedSet
 from protocol_lab.compiler.expansion import check_some, expand_some
 from protocol_lab.errors import EvaluationError, SpecError
-from protocol_lab.semantics.transitions import (
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import (
     evaluate,
     evaluate_step,
     is_inside,
@@ -42,7 +43,6 @@ from protocol_lab.semantics.transitions import (
     may_end,
     successors,
 )
-from protocol_lab.spec.spec import Model
 from protocol_lab.symmetry.permutations import erased
 from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.system.interrupts import deferred_interrupts

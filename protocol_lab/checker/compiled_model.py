@@ -25,11 +25,11 @@ from protocol_lab.compiler.building import Watch
 from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.errors import LabError
-from protocol_lab.semantics.step_text import start_text
-from protocol_lab.semantics.transitions import Attempt, Offered, every_value, initial
-from protocol_lab.spec.parameters import Domain, number_of_values
-from protocol_lab.spec.spec import Action, Model, Property
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.parameters import Domain, number_of_values
+from protocol_lab.model.spec import Action, Model, Property
+from protocol_lab.model.state_view import view
+from protocol_lab.model.step_text import start_text
+from protocol_lab.model.transitions import Attempt, Offered, every_value, initial
 
 MOST_PROPERTIES = 62
 """How many properties have a bit in a number of 64 bits, with one to spare and the sign."""

@@ -7,8 +7,8 @@ from protocol_lab.checker.disagreement import defect
 from protocol_lab.checker.request import GOAL, SearchRequest, reason_of
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError
-from protocol_lab.semantics.step_text import steps_between
-from protocol_lab.semantics.transitions import is_true, may_end, successors
+from protocol_lab.model.step_text import steps_between
+from protocol_lab.model.transitions import is_true, may_end, successors
 
 
 def add_trace(

@@ -20,7 +20,7 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.expansion import SuccessorBuffer
 from protocol_lab.errors import EvaluationError, SpecError
-from protocol_lab.semantics.transitions import evaluate, evaluate_step, is_inside, successors
+from protocol_lab.model.transitions import evaluate, evaluate_step, is_inside, successors
 from protocol_lab.system.interrupts import deferred_interrupts
 
 LEAST = 24

@@ -22,12 +22,12 @@ from typing import Any
 
 from protocol_lab.compiler.arithmetic import MOST_TURNS
 from protocol_lab.errors import Fault, KitDefect, LabError
-from protocol_lab.language.dependencies import reachable
-from protocol_lab.language.evaluation import called_by
-from protocol_lab.language.source_code import source_lines
-from protocol_lab.spec import constants as constants_module
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model import constants as constants_module
+from protocol_lab.model.evaluation import called_by
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.reader.dependencies import reachable
+from protocol_lab.reader.source_code import source_lines
 
 MOST_LINES = 5 * MOST_TURNS
 """The most lines of Python that one call of a spec's function runs while it is repeated."""

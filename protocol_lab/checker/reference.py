@@ -19,7 +19,8 @@ from protocol_lab.checker.request import (
 )
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError
-from protocol_lab.semantics.transitions import (
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import (
     evaluate,
     evaluate_step,
     is_inside,
@@ -27,7 +28,6 @@ from protocol_lab.semantics.transitions import (
     may_end,
     successors,
 )
-from protocol_lab.spec.spec import Model
 from protocol_lab.symmetry.permutations import erased, smallest_name
 from protocol_lab.system.memory import allowed_bytes
 

@@ -18,9 +18,9 @@ from protocol_lab.checker.options import (
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError
-from protocol_lab.quantities import whole_number
-from protocol_lab.semantics.step_text import initial_text
-from protocol_lab.semantics.transitions import (
+from protocol_lab.model.spec import Model, Property
+from protocol_lab.model.step_text import initial_text
+from protocol_lab.model.transitions import (
     evaluate,
     evaluate_step,
     initial,
@@ -28,7 +28,7 @@ from protocol_lab.semantics.transitions import (
     may_end,
     successors,
 )
-from protocol_lab.spec.spec import Model, Property
+from protocol_lab.quantities import whole_number
 from protocol_lab.system.memory import allowed_bytes
 
 UNBOUNDED = 2**62

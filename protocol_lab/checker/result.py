@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from protocol_lab.model import constants as constants_module
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import Step
 from protocol_lab.quantities import counted
-from protocol_lab.semantics.step_text import Step
-from protocol_lab.spec import constants as constants_module
-from protocol_lab.spec.spec import Model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -245,7 +245,7 @@ def undecided_lines(
 
 
 _ENDS_WITH_PLACE = re.compile(r", (at \w+, .*line \d+( of its cell)?|in the condition)$")
-"""How the reason ends where an expression has no value (see `language.evaluation`)."""
+"""How the reason ends where an expression has no value (see `model.evaluation`)."""
 
 _MANY = 1_000_000
 """From this many states on the summary says how much memory each takes."""

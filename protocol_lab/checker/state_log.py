@@ -19,8 +19,8 @@ from numba import types
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.visited_set import NEW
 from protocol_lab.compiler.kernel_cache import kernel
-from protocol_lab.semantics.transitions import successors
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import successors
 from protocol_lab.system.memory import Budget
 
 KEPT_BYTES = 512 << 20

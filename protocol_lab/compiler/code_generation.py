@@ -5,7 +5,7 @@ calls, under the names that the source uses.
 
 A guard that does not look at the last parameters refuses for all their values if it does for one.
 So compiled code returns how many of the first parameters a refusal depends on (`with_depths`), and
-the loops over the others are left. Plain Python finds out otherwise (`semantics.transitions`).
+the loops over the others are left. Plain Python finds out otherwise (`model.transitions`).
 """
 
 import ast
@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from protocol_lab.compiler.arithmetic import checked_operators
-from protocol_lab.spec.layout import Named, Node
-from protocol_lab.spec.parameters import (
+from protocol_lab.model.layout import Named, Node
+from protocol_lab.model.parameters import (
     Bound,
     Domain,
     Member,
@@ -25,7 +25,7 @@ from protocol_lab.spec.parameters import (
     names_used,
     same_for_all,
 )
-from protocol_lab.spec.spec import Action, Model
+from protocol_lab.model.spec import Action, Model
 
 
 @dataclass

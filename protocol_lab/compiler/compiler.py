@@ -38,16 +38,15 @@ from protocol_lab.compiler.operations import (
     unchanged,
 )
 from protocol_lab.errors import Fault, LabError
-from protocol_lab.language import node_sets
-from protocol_lab.language.dependencies import is_plain, source_hash
-from protocol_lab.language.hashing import short_hash
-from protocol_lab.language.reading import reading
-from protocol_lab.language.source_code import code_of_file, names_read, without_annotations
-from protocol_lab.language.stale_names import StaleNames
-from protocol_lab.semantics.unsupported_syntax import refuse
-from protocol_lab.spec import named_values, set_syntax
-from protocol_lab.spec.layout import Struct, StructLayout
-from protocol_lab.spec.layouts_in_code import Layouts
+from protocol_lab.model import node_sets
+from protocol_lab.model.layout import Struct, StructLayout
+from protocol_lab.reader import named_values, set_syntax
+from protocol_lab.reader.dependencies import short_hash, source_hash
+from protocol_lab.reader.layouts_in_code import Layouts
+from protocol_lab.reader.reading import reading
+from protocol_lab.reader.source_code import code_of_file, is_plain, names_read, without_annotations
+from protocol_lab.reader.stale_names import StaleNames
+from protocol_lab.reader.unsupported_syntax import refuse
 
 _OWN = {
     **{

@@ -17,12 +17,12 @@ from typing import Any
 
 import protocol_lab
 from protocol_lab.errors import EvaluationError, LabError, SpecError, quoted, shortened
-from protocol_lab.language.dependencies import is_plain
-from protocol_lab.language.evaluation import CONDITION
-from protocol_lab.semantics.enabledness import enabled
-from protocol_lab.semantics.transitions import initial, is_true
-from protocol_lab.spec.layout import IntegerLayout, Struct
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.enabledness import enabled
+from protocol_lab.model.evaluation import CONDITION
+from protocol_lab.model.layout import IntegerLayout, Struct
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import initial, is_true
+from protocol_lab.reader.source_code import is_plain
 
 BUILT_IN = ("abs", "all", "any", "bool", "int", "len", "max", "min", "range", "sum")
 """Python's own functions that a condition may call."""

@@ -21,10 +21,11 @@ from functools import cache
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.language import containers
-from protocol_lab.language.dataflow import Flow
-from protocol_lab.language.reading import reading
-from protocol_lab.language.source_code import COMPILED_OTHERWISE, names_read, without_annotations
+from protocol_lab.model import containers
+from protocol_lab.model.enabledness import enabled, writable
+from protocol_lab.reader.dataflow import Flow
+from protocol_lab.reader.reading import reading
+from protocol_lab.reader.source_code import names_read, without_annotations
 
 
 def may_refuse_changed(function: Callable) -> bool:
@@ -71,7 +72,7 @@ def changes(function: Callable) -> bool:
 def _changes(function: Callable, seen: set[Callable]) -> bool:
     if function.__module__ == containers.__name__:
         return function not in containers.ONLY_LOOK
-    if hasattr(function, COMPILED_OTHERWISE):
+    if function in (enabled, writable):
         return False
     if function in seen:
         return False

@@ -23,8 +23,8 @@ from protocol_lab.compiler.code_generation import (
     start_piece,
 )
 from protocol_lab.compiler.effects import first_guards
-from protocol_lab.spec.spec import Action, Model, Property
-from protocol_lab.spec.temporal_formulas import keys_of
+from protocol_lab.model.spec import Action, Model, Property
+from protocol_lab.model.temporal_formulas import keys_of
 
 _NO_VALUES = np.empty(0, np.int64)
 

@@ -10,8 +10,8 @@
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
     [0] * n            becomes   _new_list(0, n)               an array, see `operations.lists`
     a == b in c        becomes   a == b and b in c
-    x.mode == "idle"   becomes   equal(x.mode, 0)              see `spec.named_values`
-    node in x.nodes    becomes   contains(x.nodes, node)       see `spec.set_syntax`
+    x.mode == "idle"   becomes   equal(x.mode, 0)              see `reader.named_values`
+    node in x.nodes    becomes   contains(x.nodes, node)       see `reader.set_syntax`
     for m in x: ...    fails if its body changes x             see `operations.unchanged`
 
 Inlining predicates is for speed only: every function that Numba compiles takes a tenth of a second.
@@ -26,17 +26,17 @@ from typing import Any, NamedTuple
 
 from protocol_lab.compiler.arithmetic import as_call, computed_once, counting, is_range, named
 from protocol_lab.compiler.effects import calls_what_changes, changes
-from protocol_lab.errors import LabError
-from protocol_lab.language import node_sets
-from protocol_lab.language.dependencies import is_plain
-from protocol_lab.language.reading import names_assigned, reading
-from protocol_lab.language.source_code import names_read, place
-from protocol_lab.semantics.enabledness import enabled, possible
-from protocol_lab.semantics.unsupported_syntax import refuse, refuse_lost_records
-from protocol_lab.spec.layout import Struct
-from protocol_lab.spec.layouts_in_code import Layouts, LayoutsInCode
-from protocol_lab.spec.named_values import TAKE_ITEMS, NamesToNumbers
-from protocol_lab.spec.set_syntax import SET_OPERATIONS, SetSyntax
+from protocol_lab.errors import LabError, place
+from protocol_lab.model import node_sets
+from protocol_lab.model.enabledness import enabled
+from protocol_lab.model.layout import Struct
+from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
+from protocol_lab.reader.named_values import TAKE_ITEMS, NamesToNumbers
+from protocol_lab.reader.possible_steps import possible
+from protocol_lab.reader.reading import names_assigned, reading
+from protocol_lab.reader.set_syntax import SET_OPERATIONS, SetSyntax
+from protocol_lab.reader.source_code import is_plain, names_read
+from protocol_lab.reader.unsupported_syntax import refuse, refuse_lost_records
 
 _CHANGE_NOTHING = {"equal": len, "get_item": len, "range": len}
 """Names that other rewriting puts in, as functions that change nothing."""

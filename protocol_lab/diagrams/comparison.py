@@ -13,7 +13,7 @@ from typing import Any
 from protocol_lab.drawing.pictures import caption, picture
 from protocol_lab.drawing.state_table import Line, state_table
 from protocol_lab.errors import LabError, quoted
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 from protocol_lab.traces.walk import Moment, Walk
 
 SHARED, SAME, ELSEWHERE, ONLY_HERE = "shared", "same", "elsewhere", "only here"

@@ -17,10 +17,10 @@ from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.explain.wording import spec_title, words
-from protocol_lab.semantics.step_text import step_of
-from protocol_lab.semantics.transitions import Attempt, evaluate, initial, needed_attempts
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import step_of
+from protocol_lab.model.transitions import Attempt, evaluate, initial, needed_attempts
 from protocol_lab.system import programs
 from protocol_lab.traces.walk import Moment
 from protocol_lab.visible_text import visible

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from protocol_lab.drawing.state_table import matched_items, state_table, value_text
-from protocol_lab.semantics.step_text import Step, own_fields
-from protocol_lab.spec.layout import ArrayLayout, StructLayout
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import plain_value
+from protocol_lab.model.layout import ArrayLayout, StructLayout
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import plain_value
+from protocol_lab.model.step_text import Step, own_fields
 
 _INDENT = " " * 11
 

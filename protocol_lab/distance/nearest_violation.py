@@ -36,8 +36,8 @@ from protocol_lab.distance.distance_values import (
 from protocol_lab.distance.forward import FirstSteps, Interrupted, search_first_steps
 from protocol_lab.distance.successor_graph import CHUNK, CUT, Graph, GraphFull
 from protocol_lab.errors import EvaluationError, LabError
-from protocol_lab.semantics.transitions import initial, needed_attempts
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import initial, needed_attempts
 
 _KEPT_ANSWERS = 256
 _TO_LOAD_LOOPS = 1_000  # states

@@ -10,9 +10,9 @@ from protocol_lab.checker.engines import fastest_search
 from protocol_lab.checker.request import GOAL, UNBOUNDED, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import Step
 from protocol_lab.quantities import amount, whole_number
-from protocol_lab.semantics.step_text import Step
-from protocol_lab.spec.spec import Model
 
 _MOST_SECONDS = 1e8
 

@@ -15,7 +15,7 @@ from protocol_lab.checker.disagreement import repeating
 from protocol_lab.compiler.expansion import SuccessorBuffer, check_all, expand_some, grown
 from protocol_lab.compiler.fingerprint import fingerprints, slot_of
 from protocol_lab.compiler.kernel_cache import kernel
-from protocol_lab.semantics.transitions import needed_attempts
+from protocol_lab.model.transitions import needed_attempts
 
 CHUNK = 512
 """States expanded at a time, in a few milliseconds; then a search checks whether to stop."""

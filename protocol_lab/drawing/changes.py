@@ -31,10 +31,10 @@ from protocol_lab.drawing.cluster import (
 from protocol_lab.drawing.cluster_picture.placement import draw_cluster
 from protocol_lab.errors import EvaluationError
 from protocol_lab.explain.wording import spec_title
-from protocol_lab.language.kept_results import kept
-from protocol_lab.semantics.transitions import evaluate
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.evaluation import kept
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import view
+from protocol_lab.model.transitions import evaluate
 
 
 def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:

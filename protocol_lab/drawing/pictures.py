@@ -16,9 +16,9 @@ from protocol_lab.drawing.table_picture import draw_state_table
 from protocol_lab.errors import LabError
 from protocol_lab.explain.choices import choice_sentence
 from protocol_lab.explain.wording import first_line, spec_title
-from protocol_lab.language.kept_results import keeping_results
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.evaluation import keeping_results
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import find_step
 from protocol_lab.traces.walk import Moment, Walk
 
 READING_WIDTH = 890

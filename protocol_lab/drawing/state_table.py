@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.explain.phrasing import number_text
-from protocol_lab.language.kept_results import kept
-from protocol_lab.semantics.step_text import own_fields, told_fields
-from protocol_lab.spec.channels import lifeline
-from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Node, Per, StructLayout
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import plain_value
+from protocol_lab.model.declarations import lifeline
+from protocol_lab.model.evaluation import kept
+from protocol_lab.model.layout import ArrayLayout, IntegerLayout, Node, Per, StructLayout
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import plain_value
+from protocol_lab.model.step_text import own_fields, told_fields
 
 SAME, CHANGED, ADDED, REMOVED = "", "changed", "added", "removed"
 

@@ -9,7 +9,7 @@ from protocol_lab.drawing.arrangement import current
 from protocol_lab.drawing.state_table import Columns, Line, MarkedText, state_columns
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 from protocol_lab.explain.wording import spec_title
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 
 _WIDTH, _MARGIN, _LINE, _GAP, _INDENT = 720, 12, 17, 18, 10
 _WIDEST = 260

@@ -14,9 +14,9 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import choice_text, words
-from protocol_lab.semantics.step_text import plain_arguments
-from protocol_lab.spec.parameters import Subset
-from protocol_lab.spec.spec import Action, Model
+from protocol_lab.model.parameters import Subset
+from protocol_lab.model.spec import Action, Model
+from protocol_lab.model.step_text import plain_arguments
 
 
 def choice_sentence(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> str:

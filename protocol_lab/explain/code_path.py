@@ -8,8 +8,8 @@ from typing import Any
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.explain.explanation import frame_of
 from protocol_lab.explain.interpreter import CannotFollow, Run, Source, source_of
-from protocol_lab.language.evaluation import given
-from protocol_lab.spec.spec import Action, Model
+from protocol_lab.model.evaluation import given
+from protocol_lab.model.spec import Action, Model
 
 RAN, SKIPPED, RETURNED, PLAIN = "ran", "skipped", "returned", ""
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
-from protocol_lab.semantics.transitions import counted_attempts
-from protocol_lab.spec.spec import TAKEN, Action, Model
+from protocol_lab.model.spec import TAKEN, Action, Model
+from protocol_lab.model.transitions import counted_attempts
 
 TRIED = 2_000
 """In how many states refusals are counted by default."""

@@ -36,8 +36,8 @@ from protocol_lab.explain.phrasing import (
     text_of,
     value_text,
 )
-from protocol_lab.semantics.enabledness import enabled
-from protocol_lab.spec.parameters import Domain
+from protocol_lab.model.enabledness import enabled
+from protocol_lab.model.parameters import Domain
 
 _MISSING = "–"
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from protocol_lab.explain.decisive_values import Deciding, Group
 from protocol_lab.explain.interpreter import Frame, Run
-from protocol_lab.language.evaluation import given
-from protocol_lab.semantics.transitions import Attempt
-from protocol_lab.spec.parameters import Domain
-from protocol_lab.spec.spec import Model, Property
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.evaluation import given
+from protocol_lab.model.parameters import Domain
+from protocol_lab.model.spec import Model, Property
+from protocol_lab.model.state_view import view
+from protocol_lab.model.transitions import Attempt
 
 _ENOUGH = 4
 """After this many clauses no further comparison is added."""

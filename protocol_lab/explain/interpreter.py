@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from protocol_lab.language.reading import Reading, names_assigned
-from protocol_lab.spec.state_view import View
+from protocol_lab.model.state_view import View
+from protocol_lab.reader.reading import Reading, names_assigned
 
 _COMPOUND = (ast.If, ast.For, ast.While)
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass, ast.Assert, ast.Raise)

@@ -15,10 +15,10 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.explain.interpreter import CannotFollow, Frame
-from protocol_lab.spec.constants import as_text, show
-from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, Named, Node, Struct, StructLayout
-from protocol_lab.spec.parameters import Domain, Subset, TrueOrFalse
-from protocol_lab.spec.state_view import ArrayView, StructView, View, plain_value
+from protocol_lab.model.constants import as_text, show
+from protocol_lab.model.layout import ArrayLayout, IntegerLayout, Named, Node, Struct, StructLayout
+from protocol_lab.model.parameters import Domain, Subset, TrueOrFalse
+from protocol_lab.model.state_view import ArrayView, StructView, View, plain_value
 
 LONG = 60
 """Values longer than this many characters are cut off, and few other texts are longer."""

@@ -4,12 +4,12 @@ import re
 from typing import Any
 
 from protocol_lab.catalog import package_title
-from protocol_lab.language.node_sets import as_set
-from protocol_lab.semantics.step_text import argument_text
-from protocol_lab.spec.constants import Limits, changed, limits_of, told
-from protocol_lab.spec.layout import Node
-from protocol_lab.spec.parameters import Domain, Range, Subset
-from protocol_lab.spec.spec import Action, Model
+from protocol_lab.model.constants import Limits, changed, limits_of, told
+from protocol_lab.model.layout import Node
+from protocol_lab.model.node_sets import as_set
+from protocol_lab.model.parameters import Domain, Range, Subset
+from protocol_lab.model.spec import Action, Model
+from protocol_lab.model.step_text import argument_text
 
 _ACRONYM = re.compile(r"\b([a-z]{2,4}) (\d+)\b")
 _RELEASE = re.compile(r"\bv(\d+) (\d+)\b")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from protocol_lab.spec.layout import ArrayLayout
+from protocol_lab.model.layout import ArrayLayout
 
 _PARAMETER = re.compile(r"\{([\w.]+)\}")
 

@@ -23,8 +23,8 @@ from protocol_lab.grading.submissions import Submission
 from protocol_lab.grading.trial_graph import TrialGraph, compiled_graph, plain_graph
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.step_graph import OutOfMemory
-from protocol_lab.spec.constants import show_text
-from protocol_lab.spec.spec import Model, Spec
+from protocol_lab.model.constants import show_text
+from protocol_lab.model.spec import Model, Spec
 from protocol_lab.traces.scenarios import scenario_text
 from protocol_lab.traces.walk import Walk
 

@@ -16,11 +16,11 @@ from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.distance.successor_graph import as_words
 from protocol_lab.grading.frame_conditions import first_breach, left_alone, parameters_in, permitted
 from protocol_lab.liveness.step_graph import StepGraph
-from protocol_lab.semantics.step_text import initial_text, steps_between
-from protocol_lab.semantics.transitions import evaluate, initial, successors
-from protocol_lab.spec.spec import Model, Property
-from protocol_lab.spec.state_view import plain, view
-from protocol_lab.spec.temporal_formulas import Fairness
+from protocol_lab.model.spec import Model, Property
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import initial_text, steps_between
+from protocol_lab.model.temporal_formulas import Fairness
+from protocol_lab.model.transitions import evaluate, initial, successors
 from protocol_lab.system.memory import allowed_bytes
 
 _CHUNK = 1 << 16

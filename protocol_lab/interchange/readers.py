@@ -13,7 +13,7 @@ from protocol_lab.interchange.effort import Effort
 from protocol_lab.interchange.json_traces import trace_of
 from protocol_lab.interchange.tlc_output import PrintedTrace, is_tlc_output, parse_output
 from protocol_lab.interchange.tlc_traces import walk_along
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 from protocol_lab.traces.itf import is_own_itf
 from protocol_lab.traces.links import is_link, linked_scenario
 from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, text_of_file

@@ -17,12 +17,12 @@ from protocol_lab.errors import CapacityExceeded, LabError, shortened
 from protocol_lab.interchange.effort import Effort
 from protocol_lab.interchange.tlc_output import PrintedState, PrintedTrace
 from protocol_lab.interchange.tlc_values import Names, Places, same_name, variables_of
-from protocol_lab.language.dependencies import reachable
-from protocol_lab.semantics.step_text import start_text
-from protocol_lab.semantics.transitions import Attempt, initial, needed_attempts
-from protocol_lab.spec.constants import limits_of, show
-from protocol_lab.spec.spec import Action, Model, Spec
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.constants import limits_of, show
+from protocol_lab.model.spec import Action, Model, Spec
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import start_text
+from protocol_lab.model.transitions import Attempt, initial, needed_attempts
+from protocol_lab.reader.dependencies import reachable
 from protocol_lab.traces.walk import Walk
 
 _LONGEST = 80

@@ -24,7 +24,7 @@ from protocol_lab.interchange.tlc_output import (
     SetOf,
     Value,
 )
-from protocol_lab.spec.layout import (
+from protocol_lab.model.layout import (
     Array,
     Bag,
     Boolean,

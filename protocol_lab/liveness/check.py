@@ -30,9 +30,9 @@ from protocol_lab.liveness.liveness_result import TemporalResult
 from protocol_lab.liveness.refinement import RefinementResult, check_refinement
 from protocol_lab.liveness.step_graph import Conditions, OutOfMemory, StepGraph
 from protocol_lab.liveness.vacuity import IMPOSSIBLE_FAIRNESS, NO_FAIR_RUN, NO_STATE, FairRuns
-from protocol_lab.semantics.step_text import initial_text, steps_between
-from protocol_lab.spec.spec import Model, expect_model
-from protocol_lab.spec.temporal_formulas import ALWAYS, LEADS_TO, Fairness, Formula, fairness_texts
+from protocol_lab.model.spec import Model, expect_model
+from protocol_lab.model.step_text import initial_text, steps_between
+from protocol_lab.model.temporal_formulas import ALWAYS, LEADS_TO, Fairness, Formula, fairness_texts
 from protocol_lab.system.interrupts import deferred_interrupts
 from protocol_lab.system.memory import allowed_bytes
 

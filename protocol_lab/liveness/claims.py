@@ -8,14 +8,14 @@ from typing import Any
 
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import EvaluationError, LabError, quoted
-from protocol_lab.language.evaluation import evaluated
-from protocol_lab.semantics.transitions import initial, truth
-from protocol_lab.spec.parameters import names_used
-from protocol_lab.spec.parameters import values as values_of
-from protocol_lab.spec.refinements import Refinement
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import view
-from protocol_lab.spec.temporal_formulas import NEXT, Fairness, Formula, TemporalProperty
+from protocol_lab.model.declarations import Refinement
+from protocol_lab.model.evaluation import evaluated
+from protocol_lab.model.parameters import names_used
+from protocol_lab.model.parameters import values as values_of
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import view
+from protocol_lab.model.temporal_formulas import NEXT, Fairness, Formula, TemporalProperty
+from protocol_lab.model.transitions import initial, truth
 
 DECLARED, NO_FAIRNESS, NEXT_ONLY = "declared", "none", "next"
 FAIRNESS = (DECLARED, NO_FAIRNESS, NEXT_ONLY)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 from protocol_lab.errors import LabError
-from protocol_lab.spec.layout import IntegerLayout, Node
-from protocol_lab.spec.parameters import Member, domains_of
-from protocol_lab.spec.parameters import values as values_of
-from protocol_lab.spec.spec import Action, Model
-from protocol_lab.spec.temporal_formulas import Fairness
+from protocol_lab.model.layout import IntegerLayout, Node
+from protocol_lab.model.parameters import Member, domains_of
+from protocol_lab.model.parameters import values as values_of
+from protocol_lab.model.spec import Action, Model
+from protocol_lab.model.temporal_formulas import Fairness
 
 _MOST = 1024
 """The most conditions of one assumption that are named one by one."""

@@ -13,9 +13,8 @@ from protocol_lab.liveness.fairness_conditions import (
     declared_conditions,
     foreign_actions,
 )
-from protocol_lab.semantics.transitions import Attempt, attempts
-from protocol_lab.spec.spec import Action, Model
-from protocol_lab.spec.temporal_formulas import (
+from protocol_lab.model.spec import Action, Model
+from protocol_lab.model.temporal_formulas import (
     ALWAYS,
     ALWAYS_EVENTUALLY,
     EVENTUALLY,
@@ -23,6 +22,7 @@ from protocol_lab.spec.temporal_formulas import (
     Fairness,
     Formula,
 )
+from protocol_lab.model.transitions import Attempt, attempts
 
 NEVER, STEP_TAKEN, INTERRUPTED, UNMET = "never possible", "taken", "not always possible", "unmet"
 NO_CHANGE = "would change nothing"

@@ -25,7 +25,7 @@ import numpy as np
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.liveness.fair_cycles import fair_sets
 from protocol_lab.liveness.step_graph import Conditions, StepGraph
-from protocol_lab.spec.temporal_formulas import (
+from protocol_lab.model.temporal_formulas import (
     ALWAYS_EVENTUALLY,
     EVENTUALLY,
     EVENTUALLY_ALWAYS,

@@ -13,9 +13,9 @@ from protocol_lab.checker.result import (
 )
 from protocol_lab.liveness.claims import DECLARED
 from protocol_lab.liveness.lasso_check import NEVER, FairnessOutcome
+from protocol_lab.model.layout import NamedValue
+from protocol_lab.model.temporal_formulas import Fairness
 from protocol_lab.quantities import counted
-from protocol_lab.spec.layout import NamedValue
-from protocol_lab.spec.temporal_formulas import Fairness
 
 
 @dataclass(repr=False)

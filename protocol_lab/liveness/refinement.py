@@ -31,17 +31,17 @@ from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
-from protocol_lab.language.evaluation import evaluated
 from protocol_lab.liveness.step_graph import UNKNOWN, OutOfMemory, StepGraph
 from protocol_lab.liveness.vacuity import NO_STATE
-from protocol_lab.semantics.dry_run import read_code
-from protocol_lab.semantics.step_text import Step, initial_text, step_of, steps_between
-from protocol_lab.semantics.transitions import initial, is_inside, successors
-from protocol_lab.spec.layout import Struct
-from protocol_lab.spec.layouts_in_code import PairLayout
-from protocol_lab.spec.refinements import Refinement
-from protocol_lab.spec.spec import TAKEN, Action, Model, Spec
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.declarations import Refinement
+from protocol_lab.model.evaluation import evaluated
+from protocol_lab.model.layout import Struct
+from protocol_lab.model.spec import TAKEN, Action, Model, Spec
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import Step, initial_text, step_of, steps_between
+from protocol_lab.model.transitions import initial, is_inside, successors
+from protocol_lab.reader.dry_run import read_code
+from protocol_lab.reader.layouts_in_code import PairLayout
 from protocol_lab.system.interrupts import deferred_interrupts
 from protocol_lab.system.memory import allowed_bytes
 

@@ -23,8 +23,8 @@ from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.distance.successor_graph import find
 from protocol_lab.liveness.fairness_conditions import Condition, foreign_actions
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.temporal_formulas import Fairness, keys_of
+from protocol_lab.model.spec import Model
+from protocol_lab.model.temporal_formulas import Fairness, keys_of
 
 UNKNOWN = -1
 """The target of a step that leads to no stored state."""

@@ -14,6 +14,9 @@ from typing import Any
 from protocol_lab.diagrams import state_graph
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import words
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import step_of
+from protocol_lab.model.transitions import needed_attempts
 from protocol_lab.page.searches import (
     Answer,
     answer_of,
@@ -23,9 +26,6 @@ from protocol_lab.page.searches import (
     name_of,
     question,
 )
-from protocol_lab.semantics.step_text import step_of
-from protocol_lab.semantics.transitions import needed_attempts
-from protocol_lab.spec.spec import Model
 from protocol_lab.spec_files import value_of_cells
 from protocol_lab.stepper.live import Live, Show, shown
 from protocol_lab.stepper.plain_stepper import PlainStepper

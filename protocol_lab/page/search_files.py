@@ -14,10 +14,10 @@ from typing import Any
 import llvmlite
 import numba
 
-from protocol_lab.language.dependencies import source_hash
+from protocol_lab.model.constants import as_text, show
+from protocol_lab.model.spec import Model
 from protocol_lab.page.searches import name_of
-from protocol_lab.spec.constants import as_text, show
-from protocol_lab.spec.spec import Model
+from protocol_lab.reader.dependencies import source_hash
 from protocol_lab.spec_files import value_of_cells
 from protocol_lab.system.cache_folder import cache_folder
 from protocol_lab.teaching.challenges import Challenge
@@ -116,7 +116,7 @@ def _made(asked: dict[str, Any], file: Path | None) -> str:
 def _version() -> str:
     """A mark of what the modules are made by, besides the specs."""
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__}".encode())
-    for room in ("wasm", "compiler", "spec", "semantics", "language", "checker"):
+    for room in ("wasm", "compiler", "reader", "model", "checker"):
         for path in sorted((ROOT / "protocol_lab" / room).glob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:10]

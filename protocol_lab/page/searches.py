@@ -23,16 +23,16 @@ from protocol_lab.distance.distance_values import (
     from_here,
 )
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError
-from protocol_lab.language.source_code import source_lines
-from protocol_lab.semantics.step_text import steps_between
-from protocol_lab.semantics.transitions import (
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import steps_between
+from protocol_lab.model.transitions import (
     evaluate,
     evaluate_step,
     is_inside,
     needed_attempts,
     successors,
 )
-from protocol_lab.spec.spec import Model
+from protocol_lab.reader.source_code import source_lines
 
 Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 """ask(question): what `js/search.js` tells of a search, with the `seconds` that it took."""

@@ -21,11 +21,11 @@ import numpy as np
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.compiler.expansion import SuccessorBuffer, check_all
 from protocol_lab.compiler.fingerprint import fingerprints
-from protocol_lab.semantics.transitions import Attempt, initial
+from protocol_lab.model.parameters import Domain, drawn
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import Attempt, initial
 from protocol_lab.simulation.bias import draw, pick, streams
 from protocol_lab.simulation.simulation_request import BIASES, SimulationRequest
-from protocol_lab.spec.parameters import Domain, drawn
-from protocol_lab.spec.spec import Model
 
 TOGETHER = 2048
 """Walks in a batch, unless they are very long."""

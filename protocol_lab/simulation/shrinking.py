@@ -13,7 +13,9 @@ from typing import Any
 
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import EvaluationError
-from protocol_lab.semantics.transitions import (
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import View
+from protocol_lab.model.transitions import (
     attempt,
     choices,
     evaluate,
@@ -21,8 +23,6 @@ from protocol_lab.semantics.transitions import (
     is_inside,
     successors,
 )
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import View
 
 TRIES = 20_000
 """How many steps are tried to shorten a path; a path of some dozen steps needs some hundred."""

@@ -22,16 +22,16 @@ from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import evaluation_error
 from protocol_lab.checker.result import Result, compared_phrase, undecided_lines
 from protocol_lab.errors import EvaluationError
+from protocol_lab.model import constants as constants_module
+from protocol_lab.model.spec import Model, expect_model
+from protocol_lab.model.step_text import start_text
+from protocol_lab.model.transitions import successors
 from protocol_lab.quantities import counted
-from protocol_lab.semantics.dry_run import dry_run
-from protocol_lab.semantics.step_text import start_text
-from protocol_lab.semantics.transitions import successors
+from protocol_lab.reader.dry_run import dry_run
 from protocol_lab.simulation.coverage_estimate import Estimate, Sightings
 from protocol_lab.simulation.random_walks import ENDS, Batch, Violating, Walks
 from protocol_lab.simulation.shrinking import shrink
 from protocol_lab.simulation.simulation_request import BIASES, MOST_WALKS, WALKS, SimulationRequest
-from protocol_lab.spec import constants as constants_module
-from protocol_lab.spec.spec import Model, expect_model
 from protocol_lab.system.interrupts import deferred_interrupts
 from protocol_lab.system.operating_system import cores
 

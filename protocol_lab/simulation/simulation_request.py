@@ -6,8 +6,8 @@ from typing import Any
 from protocol_lab.checker.options import SIMULATION, option
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import LabError, quoted
+from protocol_lab.model.spec import Model
 from protocol_lab.quantities import amount, whole_number
-from protocol_lab.spec.spec import Model
 
 BIASES = ("steps", "actions", "rare", "swarm")
 """steps: every possible step is equally likely. actions: first one of the enabled actions is drawn,

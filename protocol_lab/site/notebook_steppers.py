@@ -18,8 +18,8 @@ from typing import Any
 
 from protocol_lab import notebook
 from protocol_lab.errors import LabError
-from protocol_lab.spec.constants import as_text, show
-from protocol_lab.spec.spec import Model, Spec
+from protocol_lab.model.constants import as_text, show
+from protocol_lab.model.spec import Model, Spec
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.resumption import origin_of
 from protocol_lab.stepper.starting_point import Session

@@ -22,12 +22,7 @@ import pyarrow as pa
 
 from protocol_lab.checker.request import reason_of
 from protocol_lab.compiler.fingerprint import fingerprints
-from protocol_lab.spark.executor.level_files import Block, LevelPiece, read_piece
-from protocol_lab.spark.executor.stages import tasks_for
-from protocol_lab.spark.executor.task_reports import TaskRequest
-from protocol_lab.spark.executor.tasks import Tasks
-from protocol_lab.spark.model_transfer import PackedModel
-from protocol_lab.spec.layout import (
+from protocol_lab.model.layout import (
     Array,
     ArrayLayout,
     IntegerLayout,
@@ -35,7 +30,12 @@ from protocol_lab.spec.layout import (
     StructLayout,
     evaluate_size,
 )
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
+from protocol_lab.spark.executor.level_files import Block, LevelPiece, read_piece
+from protocol_lab.spark.executor.stages import tasks_for
+from protocol_lab.spark.executor.task_reports import TaskRequest
+from protocol_lab.spark.executor.tasks import Tasks
+from protocol_lab.spark.model_transfer import PackedModel
 
 _STATES_AT_A_TIME = 1 << 14
 

@@ -32,6 +32,8 @@ from protocol_lab.checker.request import (
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import fingerprint
 from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.model import constants as constants_module
+from protocol_lab.model.spec import Model
 from protocol_lab.spark.dataframes import (
     EDGES,
     LEVELS,
@@ -53,8 +55,6 @@ from protocol_lab.spark.model_transfer import UnpackedModel, pack_model
 from protocol_lab.spark.packaging import ship
 from protocol_lab.spark.run_folder import RunFolder
 from protocol_lab.spark.session import address, expect_connector, expect_spark
-from protocol_lab.spec import constants as constants_module
-from protocol_lab.spec.spec import Model
 from protocol_lab.system.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from protocol_lab.errors import LabError
-from protocol_lab.language import dependencies
-from protocol_lab.language.source_code import parse
+from protocol_lab.model.spec import Action, Model, Spec
+from protocol_lab.reader import dependencies
+from protocol_lab.reader.source_code import parse
 from protocol_lab.spark.packaging import packages_for
-from protocol_lab.spec.spec import Action, Model, Spec
 
 
 @dataclass(frozen=True)

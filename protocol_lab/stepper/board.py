@@ -11,10 +11,10 @@ from protocol_lab.drawing.pictures import caption
 from protocol_lab.explain.choices import choice_sentence, left_out
 from protocol_lab.explain.explanation import Explanation, why_broken, why_refused, why_step_broken
 from protocol_lab.explain.wording import choice_text, constant_texts, first_line, spec_title, words
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.transitions import Attempt
-from protocol_lab.spec.parameters import Member, count_of, follow
-from protocol_lab.spec.spec import Action
+from protocol_lab.model.parameters import Member, count_of, follow
+from protocol_lab.model.spec import Action
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import Attempt
 from protocol_lab.traces.narration import narrated
 from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment, Standing, Walk

@@ -15,9 +15,9 @@ from protocol_lab.distance.path_to_state import Found, find_state
 from protocol_lab.errors import LabError
 from protocol_lab.interchange.effort import Effort
 from protocol_lab.interchange.readers import read_pasted
-from protocol_lab.semantics.step_text import step_of
-from protocol_lab.semantics.transitions import needed_attempts
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import step_of
+from protocol_lab.model.transitions import needed_attempts
 from protocol_lab.stepper.background import Background
 from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Walk

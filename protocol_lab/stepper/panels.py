@@ -19,8 +19,8 @@ from protocol_lab.drawing.table_picture import draw_state_table
 from protocol_lab.errors import LabError
 from protocol_lab.explain.code_path import code_path
 from protocol_lab.explain.explanation import why_refused
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.spec.spec import Action, Model
+from protocol_lab.model.spec import Action, Model
+from protocol_lab.model.step_text import find_step
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment, Walk

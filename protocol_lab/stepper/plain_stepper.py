@@ -23,7 +23,7 @@ from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.explain.wording import words
 from protocol_lab.interchange.readers import names_no_steps, read_pasted
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.live import Live

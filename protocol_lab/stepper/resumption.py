@@ -10,8 +10,8 @@ from typing import Any
 
 from protocol_lab.catalog import known_as, load_from_catalog
 from protocol_lab.errors import LabError
-from protocol_lab.spec.constants import as_text, show
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.constants import as_text, show
+from protocol_lab.model.spec import Model
 from protocol_lab.stepper.starting_point import Session
 from protocol_lab.teaching.challenges import challenge_named, challenges_of
 from protocol_lab.traces.scenarios import Scenario, bound_model

@@ -17,7 +17,7 @@ from protocol_lab.drawing.arrangement import (
     keeping,
 )
 from protocol_lab.drawing.pictures import moment_picture, size_of
-from protocol_lab.language.kept_results import keeping_results
+from protocol_lab.model.evaluation import keeping_results
 from protocol_lab.traces.walk import Moment, Walk
 
 _MEASURED = 60

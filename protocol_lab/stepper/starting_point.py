@@ -10,8 +10,8 @@ from protocol_lab.catalog import known_as
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
-from protocol_lab.semantics.step_text import initial_texts
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import initial_texts
 from protocol_lab.teaching.challenges import Challenge, challenge_named, goal_model
 from protocol_lab.traces.scenarios import Scenario, play, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk

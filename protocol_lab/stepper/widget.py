@@ -11,7 +11,7 @@ import traitlets
 
 from protocol_lab.checker.result import Result
 from protocol_lab.drawing import palette
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.resumption import resumed
 from protocol_lab.stepper.starting_point import Session

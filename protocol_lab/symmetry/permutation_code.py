@@ -8,7 +8,7 @@ with its nodes renamed. Both call the functions of `canonical_form`.
 import hashlib
 from typing import Any
 
-from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, StructLayout
+from protocol_lab.model.layout import ArrayLayout, IntegerLayout, StructLayout
 
 
 def naming_code(layout: StructLayout, slots: dict[str, int]) -> list[str]:

@@ -12,11 +12,11 @@ from functools import cache
 from itertools import pairwise, permutations, product
 from typing import Any
 
-from protocol_lab.language.evaluation import evaluated
-from protocol_lab.language.node_sets import as_mask, members
-from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, StructLayout
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import read, view, write
+from protocol_lab.model.evaluation import evaluated
+from protocol_lab.model.layout import ArrayLayout, IntegerLayout, StructLayout
+from protocol_lab.model.node_sets import as_mask, members
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import read, view, write
 
 Names = Mapping[str, Sequence[int]]
 

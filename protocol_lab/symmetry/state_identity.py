@@ -21,9 +21,9 @@ from protocol_lab.compiler.fingerprint import fingerprint_words, fingerprints
 from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.compiler.loops import address_of
-from protocol_lab.language.node_sets import members
-from protocol_lab.spec.constants import capacities
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.constants import capacities
+from protocol_lab.model.node_sets import members
+from protocol_lab.model.spec import Model
 from protocol_lab.symmetry import canonical_form
 from protocol_lab.symmetry.permutation_code import naming_code
 

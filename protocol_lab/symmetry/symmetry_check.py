@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from protocol_lab.errors import EvaluationError, LabError
-from protocol_lab.language.kept_results import keeping_results, kept
-from protocol_lab.semantics.transitions import (
+from protocol_lab.model.evaluation import keeping_results, kept
+from protocol_lab.model.spec import Model, Property
+from protocol_lab.model.transitions import (
     Attempt,
     evaluate,
     evaluate_step,
@@ -21,7 +22,6 @@ from protocol_lab.semantics.transitions import (
     is_true,
     successors,
 )
-from protocol_lab.spec.spec import Model, Property
 from protocol_lab.symmetry.permutations import Names, erased, exchanges, renamed
 
 SAMPLED, STEPS = 150, 25

@@ -35,10 +35,10 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, unknown
 from protocol_lab.explain.choices import choice_sentence
 from protocol_lab.explain.wording import first_line, words
-from protocol_lab.semantics.step_text import chooses_start, find_step
-from protocol_lab.spec.constants import show
-from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.constants import show
+from protocol_lab.model.spec import HOLDS, Action, Model, Property, Spec
+from protocol_lab.model.state_view import view
+from protocol_lab.model.step_text import chooses_start, find_step
 from protocol_lab.teaching.record import note
 from protocol_lab.traces.scenarios import Scenario, split_comment
 from protocol_lab.traces.walk import Moment, Walk

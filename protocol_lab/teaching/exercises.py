@@ -28,10 +28,10 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import first_line
 from protocol_lab.explore import explore
+from protocol_lab.model.constants import show, show_text
+from protocol_lab.model.spec import HOLDS, Action, Model, Property, Spec
+from protocol_lab.model.transitions import evaluate, initial
 from protocol_lab.quantities import counted
-from protocol_lab.semantics.transitions import evaluate, initial
-from protocol_lab.spec.constants import show, show_text
-from protocol_lab.spec.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.teaching.feedback import Feedback, folded, right, wrong
 from protocol_lab.teaching.predictions import predict
 from protocol_lab.teaching.record import note

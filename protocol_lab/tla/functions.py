@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from protocol_lab.compiler.effects import changes
-from protocol_lab.language import containers
-from protocol_lab.language.reading import reading
-from protocol_lab.language.source_code import names_read, place_of
-from protocol_lab.spec.layout import Seq
+from protocol_lab.errors import place_of
+from protocol_lab.model import containers
+from protocol_lab.model.layout import Seq
+from protocol_lab.reader.reading import reading
+from protocol_lab.reader.source_code import names_read
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import FALSE, TRUE, E
 from protocol_lab.tla.paths import End, branch, closed, continued, ends, leaf, then

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.language.dependencies import reachable
-from protocol_lab.language.reading import reading
-from protocol_lab.spec.constants import limits_of, show
-from protocol_lab.spec.layout import Bag, Named, Node
-from protocol_lab.spec.parameters import Member, Range, Sequences, Subset, TrueOrFalse, names_used
-from protocol_lab.spec.spec import Action, Model, Property, Spec
+from protocol_lab.model.constants import limits_of, show
+from protocol_lab.model.layout import Bag, Named, Node
+from protocol_lab.model.parameters import Member, Range, Sequences, Subset, TrueOrFalse, names_used
+from protocol_lab.model.spec import Action, Model, Property, Spec
+from protocol_lab.reader.dependencies import reachable
+from protocol_lab.reader.reading import reading
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import FALSE, TRUE, E
 from protocol_lab.tla.functions import Functions

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.spec import layout
-from protocol_lab.spec.layout import Array, Bag, Named, Node, Per, Seq, Struct
+from protocol_lab.model import layout
+from protocol_lab.model.layout import Array, Bag, Named, Node, Per, Seq, Struct
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import E, Path
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from protocol_lab.language import containers, node_sets
-from protocol_lab.language.source_code import error_at, names_read
-from protocol_lab.spec.constants import limits_of
-from protocol_lab.spec.layout import Array, Bag, Named, Per, Seq, Struct
+from protocol_lab.model import containers, node_sets
+from protocol_lab.model.constants import limits_of
+from protocol_lab.model.layout import Array, Bag, Named, Per, Seq, Struct
+from protocol_lab.reader.source_code import error_at, names_read
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import FALSE, TRUE, E
 from protocol_lab.tla.values import (

@@ -13,12 +13,12 @@ from itertools import product
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.semantics.step_text import Step, as_json, told_fields
-from protocol_lab.spec.channels import Channel, End, lifeline
-from protocol_lab.spec.layout import Node
-from protocol_lab.spec.parameters import Member, Subset
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.declarations import Channel, End, lifeline
+from protocol_lab.model.layout import Node
+from protocol_lab.model.parameters import Member, Subset
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import Step, as_json, told_fields
 from protocol_lab.traces.walk import Walk
 
 SENT, DELIVERED, LOST, AT_ONCE = "sent", "delivered", "lost", "at once"

@@ -11,9 +11,9 @@ import json
 from typing import Any
 
 from protocol_lab import catalog
-from protocol_lab.spec.constants import show
-from protocol_lab.spec.layout import Array, Bag, NodeSet, Per, Seq, size_with
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.constants import show
+from protocol_lab.model.layout import Array, Bag, NodeSet, Per, Seq, size_with
+from protocol_lab.model.state_view import plain, view
 from protocol_lab.traces.walk import Walk
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from protocol_lab.checker.result import Result, Verdict
-from protocol_lab.spec.constants import show_text
+from protocol_lab.model.constants import show_text
 from protocol_lab.visible_text import visible
 
 

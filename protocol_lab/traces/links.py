@@ -13,7 +13,7 @@ import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from protocol_lab.errors import LabError, shortened
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, scenario_text
 from protocol_lab.traces.walk import Walk
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from protocol_lab.errors import LabError
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 from protocol_lab.traces.events import EVERYBODY, LOST, SENT, Arrow, Event, Note, events
 from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from protocol_lab import catalog
 from protocol_lab.errors import LabError
-from protocol_lab.semantics.step_text import Step, as_json
-from protocol_lab.spec.constants import show
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.constants import show
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import Step, as_json
 from protocol_lab.traces.events import (
     AT_ONCE,
     DELIVERED,

@@ -7,11 +7,11 @@ from typing import Any
 
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, quoted
-from protocol_lab.semantics.step_text import Step, find_initial, find_step, start_text, step_of
-from protocol_lab.semantics.transitions import Attempt, attempts, evaluate, evaluate_step
-from protocol_lab.semantics.unsupported_syntax import expect_language
-from protocol_lab.spec.spec import Model, Property, expect_model
-from protocol_lab.spec.state_view import repacked, view
+from protocol_lab.model.spec import Model, Property, expect_model
+from protocol_lab.model.state_view import repacked, view
+from protocol_lab.model.step_text import Step, find_initial, find_step, start_text, step_of
+from protocol_lab.model.transitions import Attempt, attempts, evaluate, evaluate_step
+from protocol_lab.reader.unsupported_syntax import expect_language
 
 
 @dataclass(eq=False, repr=False)

@@ -22,8 +22,8 @@ from protocol_lab.compiler.building import Builder
 from protocol_lab.compiler.code_generation import Piece, action_piece, property_piece
 from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.kernels import FAILS, STEP_FAILS
-from protocol_lab.semantics.transitions import initial
-from protocol_lab.spec.spec import Model, Property
+from protocol_lab.model.spec import Model, Property
+from protocol_lab.model.transitions import initial
 from protocol_lab.spec_files import value_of_cells
 from protocol_lab.teaching.challenges import challenge_named, goal_model
 from protocol_lab.wasm import driver

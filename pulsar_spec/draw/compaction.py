@@ -8,7 +8,7 @@ from typing import Any
 
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Flag, Lane, Text, Value, drawing_of
 from protocol_lab.drawing.svg import text_width
-from protocol_lab.spec.layout import NONE
+from protocol_lab.model.layout import NONE
 
 NEXT_STEPS = (
     "phase 1, read the topic",

@@ -4,9 +4,9 @@ Told by what the step did to the state and not by the action's name, so that the
 a learner's own need nothing more.
 """
 
-from protocol_lab.language.containers import last
-from protocol_lab.semantics.step_text import Step
-from protocol_lab.spec.layout import NONE
+from protocol_lab.model.containers import last
+from protocol_lab.model.layout import NONE
+from protocol_lab.model.step_text import Step
 from protocol_lab.traces.events import AT_ONCE, CRASH, RESTART, Arrow, Event, Note
 from pulsar_spec.model import first_in_ledger
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 from protocol_lab import *
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.transitions import initial
-from protocol_lab.spec.spec import Spec
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.spec import Spec
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import initial
 from protocol_lab.teaching.exercises import (
     Feedback,
     against_par,

@@ -7,10 +7,10 @@ end. What is then on disk and not in use stays there for ever.
 from typing import TYPE_CHECKING, Any
 
 from protocol_lab.explore import explore
-from protocol_lab.semantics.transitions import attempt, choices
-from protocol_lab.spec.layout import NONE
-from protocol_lab.spec.spec import Action, Model
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.layout import NONE
+from protocol_lab.model.spec import Action, Model
+from protocol_lab.model.state_view import view
+from protocol_lab.model.transitions import attempt, choices
 from pulsar_spec.model import NULL_KEY, CompactorState
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from protocol_lab.drawing import Cluster, Entry, Lane, Text, draw_cluster
-from protocol_lab.spec.layout import NONE
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.layout import NONE
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import view
 from protocol_lab.traces.walk import Walk
 from pulsar_spec.exercises.crash_points import existing, left_behind
 

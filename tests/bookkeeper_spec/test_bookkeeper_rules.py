@@ -25,8 +25,8 @@ from bookkeeper_spec.v4_13.actions import (
 from bookkeeper_spec.v4_13.model import PENDING_READ_RESPONSE, W1, W2, WRITE
 from bookkeeper_spec.writing import close_ledger
 from protocol_lab import add, append, last
-from protocol_lab.semantics.transitions import successors
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.state_view import view
+from protocol_lab.model.transitions import successors
 from tests.hand_made import HandMade, nodes
 
 FOUR = {"bookies": 4, "write_quorum": 2, "ack_quorum": 2, "send_limit": 3}

@@ -15,7 +15,7 @@ from bookkeeper_spec.quorum_coverage import (
 )
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
-from protocol_lab.language.node_sets import nodes_up_to, size, subsets
+from protocol_lab.model.node_sets import nodes_up_to, size, subsets
 from tests.checker.test_breadth_first import agree
 
 FENCING = "bookkeeper.quorum_coverage_fencing"

@@ -11,9 +11,9 @@ from protocol_lab import append, only
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.explore import explore
-from protocol_lab.language.node_sets import as_set
-from protocol_lab.semantics.transitions import attempts, initial
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.node_sets import as_set
+from protocol_lab.model.state_view import view
+from protocol_lab.model.transitions import attempts, initial
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests.spec_checks import agree, bind, sampled, walk
 

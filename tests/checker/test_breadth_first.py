@@ -20,15 +20,15 @@ from protocol_lab.compiler import building
 from protocol_lab.compiler.fingerprint import fingerprint, fingerprints
 from protocol_lab.compiler.operations.bags import BAG_OPERATIONS
 from protocol_lab.explore import explore
-from protocol_lab.language import containers, node_sets
-from protocol_lab.language.containers import add, take
-from protocol_lab.semantics.step_text import find_initial, find_step, step_of
-from protocol_lab.semantics.transitions import attempts, initial, successors
+from protocol_lab.model import containers, node_sets
+from protocol_lab.model.constants import show_text
+from protocol_lab.model.containers import add, take
+from protocol_lab.model.layout import Bag, resolve
+from protocol_lab.model.spec import Property
+from protocol_lab.model.state_view import encode_plain, plain, view
+from protocol_lab.model.step_text import find_initial, find_step, step_of
+from protocol_lab.model.transitions import attempts, initial, successors
 from protocol_lab.simulation.simulate import simulate
-from protocol_lab.spec.constants import show_text
-from protocol_lab.spec.layout import Bag, resolve
-from protocol_lab.spec.spec import Property
-from protocol_lab.spec.state_view import encode_plain, plain, view
 from protocol_lab.teaching.exercises import with_action
 from tests import ROOT
 from tests.spec_checks import ENGINES, agree

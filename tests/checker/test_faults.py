@@ -34,10 +34,10 @@ from protocol_lab.distance.path_to_state import find_state
 from protocol_lab.errors import KitDefect, SpecError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
-from protocol_lab.semantics.transitions import attempts, initial, successors
+from protocol_lab.model.state_view import view
+from protocol_lab.model.temporal_formulas import always
+from protocol_lab.model.transitions import attempts, initial, successors
 from protocol_lab.simulation.simulate import simulate
-from protocol_lab.spec.state_view import view
-from protocol_lab.spec.temporal_formulas import always
 from protocol_lab.traces.walk import Moment, Walk
 from tests.spec_checks import ENGINES
 from tests.toy_specs import asserts_few

@@ -36,7 +36,7 @@ from protocol_lab.catalog import load
 from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
-from protocol_lab.semantics.transitions import initial
+from protocol_lab.model.transitions import initial
 from protocol_lab.simulation.simulate import simulate
 
 for name in sys.argv[1:]:

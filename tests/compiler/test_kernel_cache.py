@@ -14,8 +14,8 @@ import pytest
 from protocol_lab.compiler import building, kernel_cache, loops
 from protocol_lab.compiler.loops import EXPAND
 from protocol_lab.explore import explore
-from protocol_lab.language.dependencies import source_hash
-from protocol_lab.language.source_code import code_of_file
+from protocol_lab.reader.dependencies import source_hash
+from protocol_lab.reader.source_code import code_of_file
 from protocol_lab.system import cache_folder as cache_folder_module
 from protocol_lab.system.cache_folder import cache_folder
 from tests import ROOT

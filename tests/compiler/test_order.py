@@ -11,9 +11,9 @@ import pytest
 
 from protocol_lab import LabError
 from protocol_lab.explore import explore
-from protocol_lab.semantics.transitions import initial, successors
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import view
+from protocol_lab.model.transitions import initial, successors
 
 PARTS = 8
 """A function with hundreds of branches takes long to compile."""

@@ -6,7 +6,7 @@ import pytest
 
 from protocol_lab import TAKEN, Array, Int8, LabError, Spec, Struct, flag
 from protocol_lab.explore import explore
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.state_view import plain, view
 from tests.spec_checks import agree
 
 

@@ -26,8 +26,8 @@ from protocol_lab import (
 from protocol_lab.compiler.kernels import Kernels
 from protocol_lab.errors import SpecError
 from protocol_lab.explore import explore
-from protocol_lab.semantics.transitions import attempts, initial
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.transitions import attempts, initial
 from tests.spec_checks import agree
 
 

@@ -20,7 +20,7 @@ from protocol_lab.diagrams.state_listing import state_listing
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.drawing.state_table import state_columns, state_table
-from protocol_lab.semantics.step_text import initial_texts
+from protocol_lab.model.step_text import initial_texts
 from protocol_lab.traces.events import (
     AT_ONCE,
     CRASH,

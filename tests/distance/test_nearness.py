@@ -25,14 +25,8 @@ from protocol_lab.distance.nearest_violation import (
 )
 from protocol_lab.distance.path_to_state import FOUND, UNDECIDED, UNREACHABLE, find_state
 from protocol_lab.explore import explore
-from protocol_lab.semantics.transitions import (
-    attempts,
-    evaluate,
-    evaluate_step,
-    initial,
-    successors,
-)
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.state_view import view
+from protocol_lab.model.transitions import attempts, evaluate, evaluate_step, initial, successors
 from protocol_lab.stepper.background import Background
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests import request_reply

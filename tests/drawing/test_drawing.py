@@ -33,9 +33,9 @@ from protocol_lab.drawing.describe import entry_text
 from protocol_lab.drawing.film import caption_lines
 from protocol_lab.drawing.pictures import moment_picture, picture_strip
 from protocol_lab.drawing.svg import Svg, text_width, wrap
-from protocol_lab.semantics import transitions as stepping
-from protocol_lab.semantics.step_text import find_initial, find_step
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model import transitions as stepping
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import find_initial, find_step
 from protocol_lab.traces import scenarios
 from tests.graphviz_drawing import contents
 

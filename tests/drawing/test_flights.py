@@ -8,8 +8,8 @@ from protocol_lab.drawing import Card, Cluster, CutLink, Lane, Message, Messages
 from protocol_lab.drawing.arrangement import IN_FILMS, Arrangement, arranged
 from protocol_lab.drawing.changes import with_changes
 from protocol_lab.drawing.cut_links import tracks_of
-from protocol_lab.spec.layout import Node
-from protocol_lab.spec.spec import Spec
+from protocol_lab.model.layout import Node
+from protocol_lab.model.spec import Spec
 from protocol_lab.traces.events import DELIVERED, SENT, Arrow, Note, events, lifelines
 from protocol_lab.traces.walk import Walk
 from tests.drawing.test_drawing import SVG, boxes, described, texts

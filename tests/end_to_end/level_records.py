@@ -18,7 +18,7 @@ from pathlib import Path
 
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import LabError
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 from tests.spec_checks import NO_SESSION, spark_search
 from tests.toy_specs import letters
 

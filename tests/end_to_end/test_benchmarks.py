@@ -11,7 +11,7 @@ from benchmarks.growth import GROWTHS, Growth
 from benchmarks.measurement import measure
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
-from protocol_lab.spec.constants import show
+from protocol_lab.model.constants import show
 from tests import ROOT
 
 pytestmark = pytest.mark.slow  # measures whole searches

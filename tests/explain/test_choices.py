@@ -9,7 +9,7 @@ from protocol_lab import TAKEN, Limits, Node, NodeSet, Range, Spec, Struct, Subs
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.errors import LabError
 from protocol_lab.explain.choices import choice_sentence, left_out
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
 
 MOST_WORDS = 10
 

@@ -8,7 +8,7 @@ from protocol_lab import LabError
 from protocol_lab.cli import main
 from protocol_lab.explain.coverage import coverage
 from protocol_lab.explore import explore
-from protocol_lab.semantics.transitions import attempts
+from protocol_lab.model.transitions import attempts
 from tests import request_reply
 from tests.toy_specs import counter, letters
 

@@ -49,9 +49,9 @@ from protocol_lab.explain.explanation import (
     why_step_broken,
 )
 from protocol_lab.explain.interpreter import CannotFollow, Run
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.transitions import attempt, attempts, evaluate, initial
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.state_view import view
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import attempt, attempts, evaluate, initial
 from protocol_lab.traces.scenarios import parse_scenario, play, read_scenario, scenarios_of
 
 # --- A small state, and guards of every shape over it ------------------------------------------

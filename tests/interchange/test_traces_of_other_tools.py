@@ -16,9 +16,9 @@ from protocol_lab.interchange.effort import Effort
 from protocol_lab.interchange.readers import read_file, read_pasted
 from protocol_lab.interchange.tlc_output import parse_output
 from protocol_lab.interchange.tlc_values import same_name
+from protocol_lab.model.constants import NoConstants
+from protocol_lab.model.spec import Model
 from protocol_lab.notebook import replay, save
-from protocol_lab.spec.constants import NoConstants
-from protocol_lab.spec.spec import Model
 from protocol_lab.traces.itf import to_itf
 from protocol_lab.traces.scenarios import Scenario, play
 from protocol_lab.traces.walk import Walk

@@ -6,9 +6,9 @@ from kafka_spec.model import NO_EPOCH
 from kafka_spec.unclean_leader_election import elects_where_latest_offset_would
 from protocol_lab.catalog import spec_names
 from protocol_lab.explore import explore
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.spec.constants import capacities
-from protocol_lab.spec.state_view import encode_plain, plain_value, view
+from protocol_lab.model.constants import capacities
+from protocol_lab.model.state_view import encode_plain, plain_value, view
+from protocol_lab.model.step_text import find_step
 from protocol_lab.traces.scenarios import read_scenario, scenarios_of
 from tests.spec_checks import agree, bind, case, sampled, walk
 

@@ -4,7 +4,7 @@ import pytest
 
 from kafka_spec.kip_966 import spec
 from protocol_lab.explore import explore
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.state_view import view
 from tests.spec_checks import walk
 
 ALONE = {"broker_count": 1, "init_replication_factor": 1, "init_isr_size": 1, "min_isr": 1}

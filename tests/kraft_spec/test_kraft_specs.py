@@ -13,9 +13,9 @@ from kraft_spec.model import BeginQuorumEpochRequest, ServerState
 from protocol_lab import HOLDS, add
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.transitions import evaluate
-from protocol_lab.spec.state_view import plain, view
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import evaluate
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests.spec_checks import agree, bind, walk
 

@@ -55,7 +55,7 @@ from kraft_spec.model import (
 )
 from kraft_spec.tlc.kip_853 import of_connectivity
 from protocol_lab import NONE, add, append, truncate
-from protocol_lab.language.node_sets import as_nodes
+from protocol_lab.model.node_sets import as_nodes
 from tests.hand_made import HandMade, nodes
 from tests.spec_checks import walk
 

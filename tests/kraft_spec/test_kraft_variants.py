@@ -5,9 +5,9 @@ import pytest
 from protocol_lab import HOLDS
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.transitions import evaluate, successors
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.state_view import view
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import evaluate, successors
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests.spec_checks import agree, bind, walk
 

@@ -4,7 +4,7 @@ import pytest
 
 from kraft_spec import constants
 from kraft_spec.pre_vote.model import LEFT_OUT, Constants
-from protocol_lab.semantics.step_text import find_step
+from protocol_lab.model.step_text import find_step
 from protocol_lab.traces.scenarios import read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
 from tests.spec_checks import bind

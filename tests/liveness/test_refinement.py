@@ -28,8 +28,8 @@ from protocol_lab.liveness import refinement
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.claims import refinement_of
 from protocol_lab.liveness.refinement import check_refinement
-from protocol_lab.spec.refinements import Refinement
-from protocol_lab.spec.state_view import view
+from protocol_lab.model.declarations import Refinement
+from protocol_lab.model.state_view import view
 from protocol_lab.traces.walk import Walk
 from tests import ROOT
 

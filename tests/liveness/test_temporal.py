@@ -46,7 +46,7 @@ from protocol_lab.explore import explore
 from protocol_lab.liveness import check
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.step_graph import StepGraph
-from protocol_lab.spec.temporal_formulas import Fairness
+from protocol_lab.model.temporal_formulas import Fairness
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.static_view import static_text
 from protocol_lab.traces.links import link_text, read_link

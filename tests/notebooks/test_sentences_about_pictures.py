@@ -11,8 +11,8 @@ import pytest
 from kraft_spec.challenges import THREE_SERVERS
 from kraft_spec.draw.servers import describe_servers
 from protocol_lab.catalog import load
+from protocol_lab.model.step_text import find_step
 from protocol_lab.notebook import scenario
-from protocol_lab.semantics.step_text import find_step
 from protocol_lab.traces.scenarios import play
 from protocol_lab.traces.walk import Walk
 from tests.notebook_outputs import FOLDER, read

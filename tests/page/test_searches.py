@@ -4,8 +4,8 @@ import pytest
 
 from protocol_lab.catalog import load
 from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.model.transitions import initial, successors
 from protocol_lab.page.searches import answer_of, expect_inside
-from protocol_lab.semantics.transitions import initial, successors
 from protocol_lab.traces.walk import Walk
 from tests.toy_specs import counter, letters
 

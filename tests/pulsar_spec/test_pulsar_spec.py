@@ -8,10 +8,10 @@ import pytest
 from protocol_lab.catalog import spec_names
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
-from protocol_lab.semantics.step_text import find_initial, find_step, initial_texts
-from protocol_lab.semantics.transitions import initial
-from protocol_lab.spec.layout import NONE
-from protocol_lab.spec.state_view import encode_plain, plain, plain_value, view
+from protocol_lab.model.layout import NONE
+from protocol_lab.model.state_view import encode_plain, plain, plain_value, view
+from protocol_lab.model.step_text import find_initial, find_step, initial_texts
+from protocol_lab.model.transitions import initial
 from tests.spec_checks import agree, bind, walk
 
 BASE, LEAK_FIXED, DUPLICATE_FIXED = SPECS = (

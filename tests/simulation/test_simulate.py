@@ -32,15 +32,15 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.cli import main
 from protocol_lab.errors import KitDefect
 from protocol_lab.explore import explore
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.transitions import evaluate, successors
+from protocol_lab.model.spec import Property
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import evaluate, successors
 from protocol_lab.simulation import simulate as simulating
 from protocol_lab.simulation.bias import place, streams, weight_bits
 from protocol_lab.simulation.coverage_estimate import Sightings
 from protocol_lab.simulation.random_walks import ENDS, TOGETHER
 from protocol_lab.simulation.shrinking import shrink
 from protocol_lab.simulation.simulate import simulate
-from protocol_lab.spec.spec import Property
 from protocol_lab.traces.scenarios import play, read_scenario
 from tests.request_reply import spec as request_reply
 from tests.toy_specs import counter, shelves

@@ -24,8 +24,8 @@ import psutil
 
 from protocol_lab.catalog import load
 from protocol_lab.checker.request import SearchRequest
+from protocol_lab.model.spec import Model
 from protocol_lab.spark.distributed_search import SparkSearch
-from protocol_lab.spec.spec import Model
 from protocol_lab.system.programs import find_java
 from tests.cells import spec_in_a_cell
 

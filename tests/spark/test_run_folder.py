@@ -14,10 +14,10 @@ from protocol_lab.checker import cross_check
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import KitDefect, LabError
-from protocol_lab.semantics.transitions import successors
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import successors
 from protocol_lab.spark.executor.visited_runs import VisitedRuns, mapped
 from protocol_lab.spark.run_folder import _write_json
-from protocol_lab.spec.spec import Model
 from tests.end_to_end.level_records import (
     COUNTS,
     INTERRUPTED_AT,

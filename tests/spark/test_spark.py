@@ -29,8 +29,10 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.compiler import building
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.compiler.fingerprint import fingerprints
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.semantics.transitions import successors
+from protocol_lab.model.spec import HOLDS, Property
+from protocol_lab.model.state_view import plain, view
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import successors
 from protocol_lab.spark import distributed_search as search_module
 from protocol_lab.spark import error_messages, jobs
 from protocol_lab.spark.dataframes import decoded
@@ -47,8 +49,6 @@ from protocol_lab.spark.jobs import JobFailed
 from protocol_lab.spark.level_expansion import LevelMaker, divided
 from protocol_lab.spark.model_transfer import UnpackedModel, pack_model, unpack_model
 from protocol_lab.spark.session import local_session
-from protocol_lab.spec.spec import HOLDS, Property
-from protocol_lab.spec.state_view import plain, view
 from protocol_lab.system import programs
 from tests.cells import CELL, NAME, spec_in_a_cell
 from tests.checker.test_faults import LATE, counting, slot_past_the_end

@@ -21,8 +21,8 @@ from protocol_lab.drawing.state_table import state_table
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import choice_text, constant_texts, spec_title, words
 from protocol_lab.explore import explore
+from protocol_lab.model.spec import Spec
 from protocol_lab.notebook import replay, scenario, show, step, strip
-from protocol_lab.spec.spec import Spec
 from protocol_lab.stepper import Stepper, live, plain_stepper
 from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS

@@ -41,8 +41,8 @@ from protocol_lab.catalog import load, spec_names
 from protocol_lab.cli import main
 from protocol_lab.compiler.kernels import Kernels
 from protocol_lab.explore import explore
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.spec.state_view import encode_plain
+from protocol_lab.model.state_view import encode_plain
+from protocol_lab.model.step_text import find_step
 from protocol_lab.symmetry.canonical_form import sort_numbers
 from protocol_lab.symmetry.permutations import all_renamings, renamed, smallest_name
 from protocol_lab.symmetry.state_identity import Identity

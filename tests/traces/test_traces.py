@@ -17,7 +17,7 @@ from protocol_lab.drawing.picture_exports import FORMATS, save_walk, to_gif
 from protocol_lab.drawing.pictures import caption
 from protocol_lab.errors import LabError
 from protocol_lab.interchange.readers import read_pasted
-from protocol_lab.semantics.step_text import initial_texts
+from protocol_lab.model.step_text import initial_texts
 from protocol_lab.traces.links import PREFIX, link_text, linked_scenario, read_link
 from protocol_lab.traces.scenarios import (
     Scenario,

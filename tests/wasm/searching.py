@@ -6,10 +6,10 @@ import subprocess
 import sys
 from typing import Any
 
+from protocol_lab.model.constants import as_text, show
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import initial
 from protocol_lab.page.searches import question
-from protocol_lab.semantics.transitions import initial
-from protocol_lab.spec.constants import as_text, show
-from protocol_lab.spec.spec import Model
 from tests import ROOT
 
 NODE = shutil.which("node")

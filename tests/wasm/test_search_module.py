@@ -7,9 +7,9 @@ its own, and with states that fit into the memory.
 import pytest
 
 from protocol_lab.catalog import load
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import steps_between
 from protocol_lab.page.searches import is_broken, name_of, repeated
-from protocol_lab.semantics.step_text import steps_between
-from protocol_lab.spec.spec import Model
 from tests.golden_table import Golden, as_told, golden_rows
 from tests.wasm.searching import NODE, compiled, fits, searched
 

@@ -23,8 +23,8 @@ from protocol_lab.compiler.operations.records import (
 from protocol_lab.compiler.operations.slots import end_of, load, moved, slot_at
 from protocol_lab.compiler.operations.stores import as_kept, bytes_in, can_store, size_of, store
 from protocol_lab.errors import CapacityExceeded
-from protocol_lab.language import containers
-from protocol_lab.spec.state_view import ITEMS_IN_ORDER
+from protocol_lab.model import containers
+from protocol_lab.model.state_view import ITEMS_IN_ORDER
 
 
 class _Bag:

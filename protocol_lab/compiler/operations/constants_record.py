@@ -14,7 +14,7 @@ from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic
 
-from protocol_lab.language.hashing import short_hash
+from protocol_lab.reader.dependencies import short_hash
 
 _INT64 = ir.IntType(64)
 

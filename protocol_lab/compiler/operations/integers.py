@@ -19,8 +19,8 @@ from numba.extending import intrinsic, overload
 from protocol_lab.compiler import arithmetic
 from protocol_lab.compiler.arithmetic import MOST_TURNS
 from protocol_lab.errors import Fault
-from protocol_lab.language import node_sets
-from protocol_lab.semantics.unsupported_syntax import LOW
+from protocol_lab.model import node_sets
+from protocol_lab.reader.unsupported_syntax import LOW
 
 _INT64 = ir.IntType(64)
 

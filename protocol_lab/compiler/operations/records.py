@@ -32,17 +32,17 @@ from protocol_lab.compiler.operations.stores import (
     store,
 )
 from protocol_lab.errors import CapacityExceeded
-from protocol_lab.language import containers
-from protocol_lab.language.hashing import short_hash
-from protocol_lab.spec.layout import ArrayLayout, IntegerLayout, StructLayout
-from protocol_lab.spec.spec import TRUE_OR_FALSE
-from protocol_lab.spec.state_view import (
+from protocol_lab.model import containers
+from protocol_lab.model.layout import ArrayLayout, IntegerLayout, StructLayout
+from protocol_lab.model.spec import TRUE_OR_FALSE
+from protocol_lab.model.state_view import (
     ITEMS_IN_ORDER,
     NEITHER,
     NO_INDEX,
     kind_wanted,
     why_not_assigned,
 )
+from protocol_lab.reader.dependencies import short_hash
 
 
 class KeptNumber(types.Integer):
@@ -431,7 +431,7 @@ def as_number(typing_context, value):
 
 @intrinsic
 def truth(typing_context, value):
-    """What a condition returned, if it is true or false; see `semantics.transitions.truth`."""
+    """What a condition returned, if it is true or false; see `model.transitions.truth`."""
     if not isinstance(value, types.Boolean | types.Integer):
         raise TypingError(TRUE_OR_FALSE)
 

@@ -16,8 +16,8 @@ from numba.core.datamodel.models import OpaqueModel, StructModel
 from numba.core.errors import TypingError
 from numba.core.imputils import RefType, iternext_impl, lower_builtin
 
-from protocol_lab.language.hashing import short_hash
-from protocol_lab.spec.state_view import ITEMS_IN_ORDER
+from protocol_lab.model.state_view import ITEMS_IN_ORDER
+from protocol_lab.reader.dependencies import short_hash
 
 _INT64 = ir.IntType(64)
 

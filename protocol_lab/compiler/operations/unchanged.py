@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.compiler.operations.records import Container, start_of
 from protocol_lab.compiler.operations.slots import Slots, end_of, give_next, load, slot_at
-from protocol_lab.language.hashing import short_hash
+from protocol_lab.reader.dependencies import short_hash
 
 _INT64 = ir.IntType(64)
 

@@ -18,7 +18,7 @@ from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.compiler.expansion import SuccessorBuffer, check_some
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.errors import EvaluationError
-from protocol_lab.semantics.transitions import may_end
+from protocol_lab.model.transitions import may_end
 from protocol_lab.spark.executor.candidates import OutgoingCandidates, Parcel
 from protocol_lab.spark.executor.deduplication import UnvisitedCandidates
 from protocol_lab.spark.executor.level_files import Block

@@ -12,9 +12,9 @@ from typing import Any
 
 from protocol_lab.checker.result import Verdict
 from protocol_lab.interchange.effort import Effort
-from protocol_lab.semantics.transitions import initial
-from protocol_lab.spec.spec import Model
-from protocol_lab.spec.state_view import encode_plain, plain, view
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import encode_plain, plain, view
+from protocol_lab.model.transitions import initial
 from real_systems.kafka.logs.answers.facts import ADD_A_DUMP, begins_late
 from real_systems.kafka.logs.controller_part import spec
 from real_systems.kafka.logs.histories import Cluster

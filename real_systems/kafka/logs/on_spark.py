@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from protocol_lab.errors import LabError
+from protocol_lab.model.spec import Model
 from protocol_lab.spark.error_messages import cause
 from protocol_lab.spark.packaging import packages_for, ship, unpacker
 from protocol_lab.spark.session import expect_spark, local_session
-from protocol_lab.spec.spec import Model
 from real_systems.kafka.logs.controller_part import spec
 
 _COLUMNS = "place long, content binary"

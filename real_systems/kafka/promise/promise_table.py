@@ -12,8 +12,8 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, quoted, unknown
 from protocol_lab.explain.choices import choice_sentence
 from protocol_lab.explore import explore
-from protocol_lab.semantics.step_text import find_step
-from protocol_lab.spec.spec import Model
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import find_step
 from protocol_lab.traces.walk import Walk
 from real_systems.kafka.promise.cluster_settings import Settings, phrase
 

@@ -20,15 +20,9 @@ from protocol_lab.checker.result import Result
 from protocol_lab.distance.successor_graph import Graph, GraphFull
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
-from protocol_lab.semantics.transitions import (
-    evaluate,
-    evaluate_step,
-    initial,
-    is_inside,
-    successors,
-)
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import evaluate, evaluate_step, initial, is_inside, successors
 from protocol_lab.simulation.simulate import simulate
-from protocol_lab.spec.spec import Model
 
 MAX_STATES = 400
 """Beyond so many states every search of a spec ends as undecided."""

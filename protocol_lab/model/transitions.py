@@ -1,0 +1,342 @@
+"""The uncompiled semantics of one state: its steps, its refusals and its successors.
+
+It runs the author's functions as they were written, slowly. The stepper uses it, and all other
+engines are compared with it.
+
+An action that refuses before it looks at its last parameters refuses whatever their values are. So
+it is first called without values for them: an `Unchosen` can be passed on, and whatever looks at it
+raises `LookedAt`. Only then are their values tried.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import prod
+from typing import Any
+
+from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, SpecError, place_of
+from protocol_lab.model.evaluation import evaluated, is_of_numpy, kept
+from protocol_lab.model.parameters import (
+    Chosen,
+    Domain,
+    Sequences,
+    number_of_values,
+    same_for_all,
+    sequences,
+    values,
+)
+from protocol_lab.model.spec import TAKEN, TRUE_OR_FALSE, Action, Model
+from protocol_lab.model.state_view import view
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The outcome of trying one action with one choice of parameters.
+
+    `reason` is "" if it was taken, and then `row` is the state after it. `error` is set if the step
+    could not be computed, which is not a refusal.
+    """
+
+    action: Action
+    args: dict[str, Any]
+    reason: str
+    row: bytes | Any
+    error: EvaluationError | None = None
+    multiplicity: int = 1
+
+    @property
+    def taken(self) -> bool:
+        return self.row is not None
+
+    @property
+    def over_capacity(self) -> bool:
+        """Does the protocol allow a step that the model can't represent, for lack of room or of a
+        value?"""
+        return self.error is not None
+
+
+def attempt(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> Attempt:
+    """Try an action on a copy of the state. Raises SpecError if the action has a mistake.
+
+    One that refuses has changed nothing, unless it makes an initial state.
+    """
+    after, constants = bytearray(row), model.constants
+    try:
+        state = view(model.layout, after)
+        reason = evaluated(action.function, state, constants, spec=model.spec.name, **args)
+        taken = isinstance(reason, str) and reason == TAKEN
+        multiplicity = _multiplicity(model, row, action, args) if taken else 1
+    except EvaluationError as error:
+        return Attempt(action, args, str(error), None, error)
+    if not isinstance(reason, str):
+        raise SpecError(
+            f"{model.spec.name}: {action.name} returned {reason!r}; return TAKEN, or a text that"
+            f" says why it can't happen ({place_of(action.function)})."
+        )
+    if reason != TAKEN:
+        if after != row and not any(action is each for each in model.spec.inits):
+            raise SpecError(
+                f"{model.spec.name}: {action.name} changed the state and then refused"
+                f' ("{reason}"); put all guards before the first change.'
+            )
+        return Attempt(action, args, reason, None)
+    return Attempt(action, args, TAKEN, bytes(after), multiplicity=multiplicity)
+
+
+def attempts(model: Model, row: bytes, actions: list[Action] | None = None) -> Iterator[Attempt]:
+    """Every action with every choice of parameters, in the order that all engines use."""
+    for action in model.spec.actions if actions is None else actions:
+        try:
+            yield from _Tries(model, row, action).listed()
+        except EvaluationError as error:  # of what a parameter may be
+            yield Attempt(action, {}, str(error), None, error)
+
+
+def needed_attempts(
+    model: Model,
+    row: bytes,
+    actions: list[Action] | None = None,
+    offered: "Offered | None" = None,
+) -> Iterator[Attempt]:
+    """As `attempts`, without most choices that are refused as an earlier one was; `offered` gives
+    the values to try."""
+    for action in model.spec.actions if actions is None else actions:
+        try:
+            yield from _Tries(model, row, action, offered or every_value).needed()
+        except EvaluationError as error:
+            yield Attempt(action, {}, str(error), None, error)
+
+
+def counted_attempts(model: Model, row: bytes, action: Action) -> Iterator[tuple[Attempt, int]]:
+    """As `needed_attempts` of one action, each with the number of choices that it answers."""
+    try:
+        yield from _Tries(model, row, action).counted()
+    except EvaluationError as error:
+        yield Attempt(action, {}, str(error), None, error), 1
+
+
+def successors(model: Model, row: bytes) -> Iterator[Attempt]:
+    """The steps that can be taken. Raises EvaluationError where one can't be computed."""
+    for each in needed_attempts(model, row):
+        if isinstance(each.error, CapacityExceeded):
+            raise CapacityExceeded(f"{each.reason} (at {each.action.name})", each.error.size)
+        if each.error is not None:
+            raise each.error
+        if each.taken:
+            yield each
+
+
+Offered = Callable[[str, Domain, dict[str, Any]], Iterator[Any]]
+"""The values to try for a parameter of this name, with this domain, in this scope."""
+
+
+def every_value(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+    """All values of a parameter."""
+    return sequences(domain, scope) if isinstance(domain, Sequences) else values(domain, scope)
+
+
+def initial(
+    model: Model, inits: list[Action] | None = None, offered: Offered = every_value
+) -> Iterator[Attempt]:
+    """Every initial state, with the choices that give it. A generator, since there may be many."""
+    zero = bytes(model.layout.size)
+    for init in model.spec.inits if inits is None else inits:
+        for each in _Tries(model, zero, init, offered).needed():
+            if each.error is not None:
+                raise each.error
+            if each.taken:
+                yield each
+
+
+def is_only_start(model: Model) -> bool:
+    """Is there only one initial state? One that can't be computed counts, too."""
+    try:
+        return len(list(islice(initial(model), 2))) == 1
+    except EvaluationError:
+        return False
+
+
+def choices(
+    model: Model, row: bytes, action: Action, offered: Offered = every_value
+) -> Iterator[dict[str, Any]]:
+    """Every combination of parameter values; members of containers are read from `row` itself."""
+    return map(_plain, _Tries(model, row, action, offered).choices({}))
+
+
+class LookedAt(BaseException):
+    """An action has looked at a parameter that has no value yet."""
+
+
+class Unchosen:
+    """Stands for a parameter that has no value yet."""
+
+
+def _looked_at(*_: Any) -> Any:
+    raise LookedAt
+
+
+for _name in (
+    *("bool", "index", "int", "len", "iter", "next", "contains", "getitem", "getattribute", "call"),
+    *("eq", "ne", "lt", "le", "gt", "ge", "hash", "str", "repr", "format", "invert", "neg", "abs"),
+    *(f"{side}{name}" for name in ("add", "sub", "mul", "floordiv", "mod", "pow", "lshift",
+      "rshift", "and", "or", "xor") for side in ("", "r")),
+):  # fmt: skip
+    setattr(Unchosen, f"__{_name}__", _looked_at)
+
+
+class _Tries:
+    """Tries one action in a state with its choices of parameters, one after the other."""
+
+    def __init__(self, model: Model, row: bytes, action: Action, offered: Offered = every_value):
+        self.model, self.row, self.action, self.offered = model, row, action, offered
+        self.scope = {"s": view(model.layout, row), "c": model.constants}
+        self.names = list(action.domains)
+
+    def needed(self) -> Iterator[Attempt]:
+        """The tries; of those that are refused whatever the last parameters are, the first one."""
+        return (tried for tried, _ in self._tried({}))
+
+    def counted(self) -> Iterator[tuple[Attempt, int]]:
+        """The same, each with the number of choices that it answers."""
+        return ((tried, self._answered(tried, chosen)) for tried, chosen in self._tried({}))
+
+    def listed(self) -> Iterator[Attempt]:
+        """All choices."""
+        for tried, chosen in self._tried({}, leave_out=False):
+            yield from (replace(tried, args=_plain(args)) for args in self.choices(chosen))
+
+    def choices(self, chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """All choices that begin with these values."""
+        if len(chosen) == len(self.names):
+            yield chosen
+        else:
+            for more in self._one_more(chosen):
+                yield from self.choices(more)
+
+    def _one_more(self, chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        name = self.names[len(chosen)]
+        found = self.offered(name, self.action.domains[name], {**self.scope, **chosen})
+        return ({**chosen, name: each} for each in _named(self.action, name, found))
+
+    def _tried(
+        self, chosen: dict[str, Any], leave_out: bool = True
+    ) -> Generator[tuple[Attempt, dict[str, Any]], None, bool]:
+        """The tries with these first values, each with those that its outcome depends on.
+
+        leave_out: sequences that begin with the items for which another one was refused. Returns
+        whether all is refused, whatever the other parameters are.
+        """
+        tried = self._outcome(chosen)
+        if tried is not None:
+            yield tried, chosen
+            return not tried.taken and tried.error is None
+        for more in self._one_more(chosen):
+            refused = yield from self._tried(more, leave_out)
+            last = more[self.names[len(chosen)]]
+            if refused and leave_out and isinstance(last, Chosen):
+                last.kept = last.seen
+        return False
+
+    def _outcome(self, chosen: dict[str, Any]) -> Attempt | None:
+        """The outcome with these values; None if it depends on the others."""
+        if len(chosen) == len(self.names):
+            tried = attempt(self.model, self.row, self.action, chosen)
+            return replace(tried, args=_plain(chosen))
+        if not same_for_all(self.action.domains, len(chosen)):
+            return None
+        try:
+            unchosen = dict.fromkeys(self.names[len(chosen) :], Unchosen())
+            tried = attempt(self.model, self.row, self.action, {**chosen, **unchosen})
+        except (LookedAt, SpecError):
+            return None
+        if tried.taken or tried.error is not None:
+            return None
+        first = next(self.choices(chosen), None)  # if there is none, nothing can be refused
+        return None if first is None else replace(tried, args=_plain(first))
+
+    def _answered(self, tried: Attempt, chosen: dict[str, Any]) -> int:
+        """How many choices have this outcome: those with these first values; of the last of them,
+        if it is a sequence, only the items that were looked at are the same."""
+        if tried.taken or tried.error is not None:
+            return 1
+        scope, domains = self.scope | chosen, self.action.domains
+        count = prod(number_of_values(domains[each], scope) for each in self.names[len(chosen) :])
+        name = self.names[len(chosen) - 1] if chosen else ""
+        if isinstance(last := chosen.get(name), Chosen):
+            others = replace(domains[name], length=len(last) - last.seen)
+            count *= number_of_values(others, scope)
+        return count
+
+
+def _plain(args: dict[str, Any]) -> dict[str, Any]:
+    return {name: each.plain() if isinstance(each, Chosen) else each for name, each in args.items()}
+
+
+def _named(action: Action, parameter: str, found: Iterator[Any]) -> Iterator[Any]:
+    """These values; an error in what a parameter may be names the action and the parameter."""
+    try:
+        yield from found
+    except (EvaluationError, SpecError):
+        raise
+    except LabError as error:
+        raise LabError(f"{action.name}, parameter {parameter}: {error}") from None
+
+
+def evaluate(model: Model, row: bytes, function: Any) -> str:
+    """An invariant or constraint on a state: "" or the reason why not.
+
+    Raises EvaluationError, and SpecError if the function has a mistake.
+    """
+
+    def compute() -> str:
+        return _said(function, evaluated(function, view(model.layout, row), model.constants))
+
+    return kept((function, model.constants, row), compute)
+
+
+def evaluate_step(model: Model, before: bytes, after: bytes, function: Any) -> str:
+    """A step invariant on a transition: "" or the reason why not. Raises as `evaluate`."""
+    states = view(model.layout, before), view(model.layout, after)
+    return _said(function, evaluated(function, *states, model.constants))
+
+
+def is_true(model: Model, row: bytes, condition: Callable[..., Any]) -> bool:
+    """Is a condition, a function (s, c), true of a state? Raises as `evaluate`."""
+    return truth(condition, evaluated(condition, view(model.layout, row), model.constants))
+
+
+def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None = None) -> bool:
+    """Is a state inside the spec's constraints and this one? Raises as `evaluate`."""
+    return not any(evaluate(model, row, each.function) for each in model.spec.constraints) and (
+        constraint is None or is_true(model, row, constraint)
+    )
+
+
+def may_end(model: Model, row: bytes) -> bool:
+    """Is it one of the states in which a run may end (see `Spec.may_end`)? Raises as `evaluate`."""
+    return any(is_true(model, row, each.function) for each in model.spec.ends)
+
+
+def truth(condition: Callable[..., Any], said: Any) -> bool:
+    """Whether what a condition returned is true. Raises SpecError if it is neither true nor false.
+
+    A text is what an invariant returns, where "" means that it holds: the reverse of its truth.
+    """
+    if isinstance(said, int) or (is_of_numpy(said) and said.dtype.kind in "biu"):
+        return bool(said)
+    raise SpecError(f"{condition.__name__} returned {said!r}; {TRUE_OR_FALSE}.")
+
+
+def _said(function: Callable, said: Any) -> str:
+    if not isinstance(said, str):
+        raise SpecError(
+            f"{function.__name__} returned {said!r}; return HOLDS, or a sentence that says what is"
+            f" wrong ({place_of(function)})."
+        )
+    return said
+
+
+def _multiplicity(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> int:
+    if action.multiplicity is None:
+        return 1
+    return evaluated(action.multiplicity, view(model.layout, row), model.constants, **args)

@@ -1,0 +1,17 @@
+"""Reads the Python of a spec's functions: what they mean, and mistakes before anything runs.
+
+source_code         the source and syntax tree of a plain function
+reading             a function as it was read: its variables, with those of comprehensions apart
+possible_steps      the function that compiled code calls in the place of `enabled`
+dependencies        the functions that a function reaches, and a hash of their sources
+dataflow            follows the paths through a function; variables that may lack a value
+layouts_in_code     which part of the state an expression is
+named_values        texts that stand for numbers, replaced by these
+set_syntax          `in`, `len` and `for` on sets of nodes, replaced by calls
+ineffective         code that does nothing, or is never true: comparisons with None, unused values
+stale_names         names for parts of the state that are read after the part was assigned
+name_flow           follows named values through calls, and refuses one that is used as another
+common_mistakes     rejects code that means something else in a spec than in Python
+unsupported_syntax  rejects Python that is not in the language, before anything runs
+dry_run             tries a spec on a few states before it is compiled, to name mistakes early
+"""

@@ -1,0 +1,146 @@
+"""Dry run: tries a spec on its first states in plain Python, before anything is compiled.
+
+Compiled code can't say which field is misspelled, or that `return TAKEN` was forgotten. Some
+mistakes it would not even notice: a guard after an effect leaves the effect in the successors that
+follow.
+"""
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from types import FunctionType
+
+from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.model.spec import Model, Property, Spec
+from protocol_lab.model.transitions import (
+    evaluate,
+    evaluate_step,
+    initial,
+    may_end,
+    needed_attempts,
+)
+from protocol_lab.reader.common_mistakes import refuse_common_mistakes, refuse_other_results
+from protocol_lab.reader.dataflow import refuse_unassigned
+from protocol_lab.reader.dependencies import reachable
+from protocol_lab.reader.ineffective import refuse_ineffective
+from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
+from protocol_lab.reader.name_flow import NameFlow
+from protocol_lab.reader.named_values import NamesToNumbers
+from protocol_lab.reader.reading import readable, reading
+from protocol_lab.reader.set_syntax import SetSyntax
+from protocol_lab.reader.stale_names import StaleNames
+from protocol_lab.reader.unsupported_syntax import expect_language, refuse_lost_records
+
+TRIED, STARTS = 200, 50
+"""How many states are tried, and at most how many of them are initial ones."""
+
+ATTEMPTS = 10_000
+"""After this many attempts no further state is tried: about a second, where actions have many
+choices."""
+
+_passed: set[tuple] = set()
+"""The functions that were tried, with the constants and the layout of the model."""
+
+_read: set[tuple] = set()
+"""The functions whose code was read, with the layout and the class of the constants: their values
+make no difference to it."""
+
+
+def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
+    """Take every step from the first states and evaluate every property there, once for these
+    functions.
+
+    properties: what to evaluate besides the spec's sometimes properties and constraints. Raises
+    LabError for a mistake in an action or property, temporal ones included, or if there is no
+    initial state.
+    """
+    spec = model.spec
+    predicates = [
+        each
+        for claim in spec.properties
+        for each in claim.formula(dict.fromkeys(claim.domains, 0)).predicates
+        if callable(each)
+    ]
+    judged = [*properties, *spec.sometimes_properties, *spec.constraints]
+    steps = [each for each in judged if each in spec.step_invariants]
+    states = [each for each in judged if each not in steps]
+    functions = tuple(each.function for each in [*spec.inits, *spec.actions, *judged])
+    key = (spec.name, functions, tuple(model.constants), model.layout.shape)
+    if key in _passed:
+        return
+    read_code(model, [*functions, *predicates, *_beside_actions(spec)])
+    try:
+        _walk(model, states, steps)
+    except EvaluationError:
+        return  # the search meets it as well, and reports it
+    for function in readable(functions):
+        refuse_other_results(function)
+    _passed.add(key)
+
+
+def _beside_actions(spec: Spec) -> Iterator[Callable]:
+    """The functions that a search calls besides actions and properties."""
+    yield from (each.function for each in [*spec.situations, *spec.ends])
+    if spec.erase is not None:
+        yield spec.erase
+    for action in [*spec.inits, *spec.actions]:
+        if action.multiplicity is not None:
+            yield action.multiplicity
+        for domain in action.domains.values():
+            yield from (each for each in vars(domain).values() if isinstance(each, FunctionType))
+
+
+def read_code(model: Model, functions: Sequence[Callable]) -> None:
+    """Look for mistakes in the code of these functions and of all that they call. Raises LabError.
+
+    Whatever the first states do not get to is found here, or not before the search.
+    """
+    constants = model.spec.constants
+    setting, known = (constants, repr(model.layout)), Layouts(model.layout, constants)
+    keys = {each: (each, each.__code__, *setting) for each in reachable([*functions])}
+    unread = [each for each, key in keys.items() if key not in _read]
+    names, stale = NameFlow(known), StaleNames(known.is_place)
+    for function in functions:
+        if function in unread:
+            names.follow_entry(function)
+    for function in readable(unread):
+        refuse_ineffective(function)
+        stale.refuse(function)
+        code = LayoutsInCode(function, reading(function).apart, known)
+        refuse_common_mistakes(function, code)
+        tree = copy.deepcopy(reading(function).apart)
+        SetSyntax(function, code).visit(NamesToNumbers(function, code).visit(tree))
+        refuse_lost_records(function, tree, code.is_place)
+        refuse_unassigned(function)
+        _read.add(keys[function])
+    beginning = [each.function for each in model.spec.inits]  # in all engines run by Python
+    expect_language(each for each in functions if each not in beginning)
+
+
+def _walk(model: Model, states: list[Property], steps: list[Property]) -> None:
+    waiting = list(dict.fromkeys(each.row for each in islice(initial(model), STARTS)))
+    if not waiting:
+        raise LabError(
+            f"{model.spec.name} has no initial state: every function with @spec.init refuses."
+        )
+    seen, attempted = set(waiting), 0
+    for row in waiting:
+        for each in states:
+            evaluate(model, row, each.function)
+        may_end(model, row)
+    while waiting and len(seen) < TRIED and attempted < ATTEMPTS:
+        row = waiting.pop(0)
+        for found in needed_attempts(model, row):
+            attempted += 1
+            if found.error is not None:
+                raise found.error
+            if not found.taken:
+                continue
+            for each in steps:
+                evaluate_step(model, row, found.row, each.function)
+            if found.row in seen:
+                continue
+            seen.add(found.row)
+            waiting.append(found.row)
+            for each in states:
+                evaluate(model, found.row, each.function)

@@ -1,0 +1,194 @@
+"""Named values: numbers that have names, as in `Named` fields and `choice` constants.
+
+The state keeps a named value as a number; code may compare it with the number or the name::
+
+    if s.mode != "idle":        if s.mode != IDLE:        s.mode = "busy"
+
+Uncompiled, such a field is read as a `NamedValue`, an int that also equals its name. Compiled code
+has numbers only: `NamesToNumbers` replaces the names with them in the syntax tree. A text that is
+not a name of the value is an error, as is a text that is compared with a plain number.
+"""
+
+import ast
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from protocol_lab.errors import LabError
+from protocol_lab.model import containers
+from protocol_lab.model.layout import (
+    Array,
+    ArrayLayout,
+    IntegerLayout,
+    Named,
+    Per,
+    Struct,
+    StructLayout,
+    number_named,
+    other_names,
+)
+from protocol_lab.reader.layouts_in_code import LayoutsInCode
+from protocol_lab.reader.reading import reading
+from protocol_lab.reader.source_code import code_text
+
+Names = tuple[str, ...]
+
+TAKE_ITEMS = (
+    *(containers.append, containers.add, containers.add_once),
+    *(containers.take, containers.is_in, containers.find),
+)
+"""The functions (container, item)."""
+
+
+class NamesToNumbers(ast.NodeTransformer):
+    """Replaces the texts in one function that name values with their numbers.
+
+    Raises LabError for a text that is not one of the names, and where a value is compared with one
+    that has other names, or stored there.
+    """
+
+    def __init__(self, function: Callable, code: LayoutsInCode):
+        self.function, self.code, self.values = function, code, code.values
+        self.own = reading(function).variables
+
+    def names_of(self, node: ast.expr) -> Names | None:
+        """The names that an expression's value can have, none for a number; None if unknown."""
+        return names_inside(self.code.of(node))
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """Texts on the sides of ==, != and in."""
+        self.generic_visit(node)
+        return self.compared(node)
+
+    def compared(self, node: ast.Compare) -> ast.Compare:
+        """A comparison with numbers in place of the texts on its sides."""
+        sides = [node.left, *node.comparators]
+        for k, op in enumerate(node.ops):
+            if isinstance(op, ast.Eq | ast.NotEq):
+                self._expect_same_names(sides[k], sides[k + 1], node)
+                sides[k] = self._as_number(sides[k], sides[k + 1], node)
+                sides[k + 1] = self._as_number(sides[k + 1], sides[k], node)
+            elif isinstance(op, ast.In | ast.NotIn):
+                for each in getattr(sides[k + 1], "elts", [sides[k + 1]]):
+                    self._expect_same_names(sides[k], each, node)
+                sides[k + 1] = self._all_as_numbers(sides[k + 1], sides[k], node)
+                sides[k] = self._as_number(sides[k], sides[k + 1], node)
+        node.left, node.comparators = sides[0], sides[1:]
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """A text that is assigned to a field or slot."""
+        self.generic_visit(node)
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute | ast.Subscript):
+            self._expect_same_names(node.targets[0], node.value, node)
+            node.value = self._as_number(node.value, node.targets[0], node)
+        return node
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        """A text that a function with a Named result returns."""
+        self.generic_visit(node)
+        declared = self.function.__annotations__.get("return")
+        if node.value is not None and isinstance(declared, Named):
+            self._expect_names(node.value, declared.names, "the result", node)
+            node.value = self._number_of(node.value, declared.names, "the result", node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Texts given for items, for the fields of a new record, or for parameters declared as
+        Named."""
+        self.generic_visit(node)
+        called = None
+        if isinstance(node.func, ast.Name) and node.func.id not in self.own:
+            called = self.values.get(node.func.id)
+        if isinstance(called, type) and issubclass(called, Struct):
+            for keyword in node.keywords:
+                found = called.field_types.get(keyword.arg or "")
+                while isinstance(found, Array | Per):
+                    found = found.item
+                if isinstance(found, Named):
+                    self._expect_names(keyword.value, found.names, keyword.arg, node)
+                    keyword.value = self._number_of(keyword.value, found.names, keyword.arg, node)
+        elif called in TAKE_ITEMS and len(node.args) == 2:
+            self._expect_same_names(*node.args, node)
+            node.args[1] = self._as_number(node.args[1], node.args[0], node)
+        elif callable(called) and hasattr(called, "__code__"):
+            parameters = list(signature(called).parameters.values())
+            for k, (parameter, given) in enumerate(zip(parameters, node.args, strict=False)):
+                if isinstance(parameter.annotation, Named):
+                    names = parameter.annotation.names
+                    self._expect_names(given, names, parameter.name, node)
+                    node.args[k] = self._number_of(given, names, parameter.name, node)
+        return node
+
+    def _expect_same_names(self, left: ast.expr, right: ast.expr, place: ast.AST) -> None:
+        names = self.names_of(left)
+        if names is not None:
+            self._expect_names(right, names, code_text(left), place)
+
+    def _expect_names(self, node: ast.expr, names: Names, of: str, place: ast.AST) -> None:
+        """Raise LabError if an expression's values have names, and other ones."""
+        if isinstance(node, ast.IfExp):
+            self._expect_names(node.body, names, of, place)
+            self._expect_names(node.orelse, names, of, place)
+            return
+        if isinstance(node, ast.List | ast.Tuple):
+            for each in node.elts:
+                self._expect_names(each, names, of, place)
+            return
+        others = self.names_of(node)
+        if names and others and others != names:
+            told = other_names(of, names, others, code_text(node))
+            raise LabError(f"{self.function.__name__}: {told} (line {place.lineno}).")
+
+    def _text(self, node: ast.expr) -> str | None:
+        """The text that an expression is, written here or in a global variable."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return node.value
+        if isinstance(node, ast.Name) and node.id not in self.own:
+            found = self.values.get(node.id)
+            return found if isinstance(found, str) else None
+        return None
+
+    def _as_number(self, node: ast.expr, beside: ast.expr, place: ast.AST) -> ast.expr:
+        """The number of a text among these names; anything else as it is."""
+        names = self.names_of(beside)
+        return node if names is None else self._number_of(node, names, code_text(beside), place)
+
+    def _number_of(self, node: ast.expr, names: Names, of: str, place: ast.AST) -> ast.expr:
+        if isinstance(node, ast.IfExp):
+            node.body = self._number_of(node.body, names, of, place)
+            node.orelse = self._number_of(node.orelse, names, of, place)
+            return node
+        if isinstance(node, ast.List | ast.Tuple):
+            node.elts = [self._number_of(each, names, of, place) for each in node.elts]
+            return node
+        text = self._text(node)
+        if text is None:
+            return node
+        try:
+            return ast.copy_location(ast.Constant(number_named(text, names, of)), node)
+        except ValueError as error:
+            raise LabError(
+                f"{self.function.__name__}: {error} (line {getattr(place, 'lineno', '?')})."
+            ) from None
+
+    def _all_as_numbers(self, node: ast.expr, beside: ast.expr, place: ast.AST) -> ast.expr:
+        if isinstance(node, ast.Name) and node.id not in self.own:
+            found = self.values.get(node.id)
+            if isinstance(found, tuple | list | set | frozenset) and any(
+                isinstance(each, str) for each in found
+            ):
+                written = [ast.copy_location(ast.Constant(each), node) for each in found]
+                node = ast.copy_location(ast.Tuple(written, ast.Load()), node)
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            node.elts = [self._as_number(each, beside, place) for each in node.elts]
+        return node
+
+
+def names_inside(layout: Any) -> Names | None:
+    """The names of a number, or of the numbers in an array or container."""
+    if isinstance(layout, ArrayLayout):
+        return names_inside(layout.item)
+    if isinstance(layout, StructLayout):
+        return None if layout.kind == "struct" else names_inside(layout.fields["items"])
+    return layout.names if isinstance(layout, IntegerLayout) else None

@@ -1,0 +1,111 @@
+"""The function that compiled code calls in the place of `enabled`.
+
+`possible(action, given)` is a generated function in the language of specs: it tries the choices of
+the parameters that are not given one by one, each on a copy of the state.
+"""
+
+import ast
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from protocol_lab.errors import LabError
+from protocol_lab.model.enabledness import open_parameters, writable
+from protocol_lab.model.layout import Named, Node
+from protocol_lab.model.node_sets import size
+from protocol_lab.model.parameters import (
+    Bound,
+    Domain,
+    Member,
+    Range,
+    Sequences,
+    Subset,
+    domains_of,
+    names_used,
+)
+from protocol_lab.reader.source_code import is_plain
+
+
+def reached(names: dict[str, Any]) -> list[Callable]:
+    """The generated functions on which calls of `enabled` depend, given the names that the caller
+    reads."""
+    found = []
+    for each in filter(is_plain, names.values()):
+        with suppress(LabError):  # it is no action
+            domains = domains_of(each, skip=2)
+            known = tuple(name for name in domains if isinstance(domains[name], Sequences))
+            found.append(possible(each, known))
+    return found
+
+
+@cache
+def possible(action: Callable[..., str], given: tuple[str, ...]) -> Callable[..., bool]:
+    """A function (s, c, given parameters in their order) that compiled code calls for `enabled`.
+
+    Raises LabError for parameters that compiled code can't try.
+    """
+    domains = open_parameters(action, given)
+    scope: dict[str, Any] = {"__name__": __name__, "action_": action, "writable_": writable}
+    scope["size_"] = size
+    lines, indent = [f"def possible({', '.join(['s', 'c', *given])}):"], "    "
+    for name, domain in domains.items():
+        for line in _loop(action, name, domain, scope):
+            lines.append(indent + line)
+            indent += "    " if line.startswith("for ") else ""
+    arguments = ", ".join(["writable_(s)", "c", *domains_of(action, skip=2)])
+    lines += [
+        f"{indent}if len(action_({arguments})) == 0:",
+        f"{indent}    return True",
+        "    return False",
+    ]
+    source = "\n".join(lines) + "\n"
+    exec(compile(source, f"<enabled {action.__name__}>", "exec"), scope)
+    function = scope["possible"]
+    function.lab_source = source
+    return function
+
+
+def _loop(action: Callable, name: str, domain: Domain, scope: dict[str, Any]) -> list[str]:
+    """The loop over a parameter's values, and the lines before it. Puts functions that its bounds
+    call into the scope."""
+
+    def value(which: str, bound: Bound) -> str:
+        if not callable(bound):
+            return _over_constants(bound)
+        scope[f"{which}_{name}_"] = bound
+        return f"{which}_{name}_({', '.join(names_used(bound))})"
+
+    match domain:
+        case Node(count):
+            return [f"for {name} in range(1, {_over_constants(count)} + 1):"]
+        case Range(low, high):
+            return [f"for {name} in range({value('low', low)}, {value('high', high)} + 1):"]
+        case Named(names):
+            return [f"for {name} in range({len(names)}):"]
+        case Member(path):
+            return [f"for {name} in s.{path}:"]
+        case Subset(of, wanted):
+            every = f"(1 << ({_over_constants(of.count)} + 1)) - 2" if isinstance(of, Node) else ""
+            lines = [
+                f"every_{name}_ = {every or value('mask', of)}",
+                f"{name} = every_{name}_",
+                f"for at_{name}_ in range(1 << size_(every_{name}_)):",
+                f"{name} = ({name} - every_{name}_) & every_{name}_",
+            ]
+            if wanted is not None:
+                lines.append(f"if size_({name}) != {_over_constants(wanted)}: continue")
+            return lines
+    raise LabError(
+        f"enabled({action.__name__}) can't be compiled without {name}, one of Sequences, of which"
+        f' there may be too many: use engine="python".'
+    )
+
+
+def _over_constants(expression: int | str) -> str:
+    """A bound over names of constants as code that reads them from `c`."""
+    tree = ast.parse(str(expression), mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = f"c.{node.id}"
+    return f"({ast.unparse(tree)})"

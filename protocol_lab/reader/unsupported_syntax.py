@@ -1,0 +1,364 @@
+"""Rejects Python that is not in the language of specs, with a readable error, before anything runs.
+
+An action and all that it calls are compiled: they use numbers and the fields of the state, with if,
+for, while and return. Anything else is refused here, with the function's name, the line, and what
+to do instead. Plain Python could run some of it; it is refused all the same, so that no engine and
+no stepper shows what a search would not confirm.
+"""
+
+import ast
+import builtins
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum, EnumType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from protocol_lab.errors import LabError
+from protocol_lab.model import containers
+from protocol_lab.model.evaluation import is_of_numpy
+from protocol_lab.model.layout import Node, NodeSet, Struct
+from protocol_lab.reader.dataflow import refuse_unassigned
+from protocol_lab.reader.dependencies import reachable
+from protocol_lab.reader.ineffective import only_returns, refuse_ineffective
+from protocol_lab.reader.reading import blocks, readable, reading
+from protocol_lab.reader.source_code import error_at, names_read, without_annotations
+
+LOW, HIGH = -(2**63), 2**63 - 1
+"""The whole numbers that compiled code has."""
+
+_IMPORT = "an import", "import it at the top of the module"
+_TRY = "a try", "ask beforehand, in a guard"
+_WITH = "a with", "leave it out: an action changes the state and nothing else"
+_FUNCTION = "a function inside a function", "write it beside this one, and give it what it needs"
+_CLASS = "a class inside a function", "declare it at the top of the module, as a Struct"
+_AWAIT = "an async or await", "leave it out: a step is taken at once"
+_GLOBAL = "a global name", "keep what changes in the state"
+_RAISE = "a raise", "return the reason, as guards do"
+_MATCH = "a match", "use if and elif"
+_DELETE = "a del", "set the field to 0, write remove_at(sequence, index), or take(bag, item)"
+_DICT = (
+    "a dict",
+    "give the state a field Per(...) for it, write an item as its struct, as in"
+    " Message(kind='ask'), or choose with if and elif",
+)
+_DIVISION = "a division into fractions (/)", "use //"
+_SET = "a set of Python's", "use a set of nodes, a list of numbers, [0] * n, or a tuple"
+
+_REFUSED: dict[type[ast.AST], tuple[str, str]] = {
+    **dict.fromkeys((ast.Import, ast.ImportFrom), _IMPORT),
+    **dict.fromkeys((ast.Try, ast.TryStar), _TRY),
+    ast.With: _WITH,
+    **dict.fromkeys((ast.FunctionDef, ast.Lambda), _FUNCTION),
+    ast.ClassDef: _CLASS,
+    **dict.fromkeys((ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await), _AWAIT),
+    **dict.fromkeys((ast.Global, ast.Nonlocal), _GLOBAL),
+    ast.Raise: _RAISE,
+    ast.Match: _MATCH,
+    ast.Delete: _DELETE,
+    **dict.fromkeys((ast.Dict, ast.DictComp), _DICT),
+    ast.SetComp: _SET,
+    ast.Div: _DIVISION,
+}
+
+_REFUSED_CALLS = {
+    "divmod": "use // and %",
+    "pow": "use **",
+    "float": "numbers are whole",
+    "round": "numbers are whole",
+    "isinstance": 'a record tells its kind by a field: write m.kind == "Ask"',
+    "reversed": "count down, as in range(n, 0, -1)",
+}
+"""Python's own functions that can't be called, and what to do instead."""
+
+_BUILT_IN = (
+    *("abs", "all", "any", "bool", "chr", "enumerate", "filter", "getattr", "hash", "int", "len"),
+    *("list", "map", "max", "min", "ord", "print", "range", "set", "sorted", "str", "sum", "tuple"),
+    *("type", "zip"),
+)
+"""Python's own functions that can be called."""
+
+_INSTEAD = "use a tuple, as in (1, 2), or declare a field of the state"
+
+_OUTSIDE: dict[type, str] = {
+    list: _INSTEAD,
+    set: _INSTEAD,
+    frozenset: _INSTEAD,
+    dict: "choose with if and elif, or declare a field of the state",
+}
+"""Global values that are no part of the state, and what to do instead."""
+
+_GLOBAL_VALUES = (int, str, float, tuple, type(None), Enum, EnumType, type)
+_GLOBAL_VALUES += (FunctionType, BuiltinFunctionType, ModuleType)
+
+_permitted: WeakKeyDictionary[Callable, CodeType] = WeakKeyDictionary()
+"""The functions that were not refused."""
+
+
+def expect_language(functions: Iterable[Callable]) -> None:
+    """Raise LabError if one of these functions, or one that they call, is not in the language."""
+    for function in reachable([*functions]):
+        if _permitted.get(function) is not function.__code__:
+            _refuse_parameters(function)
+            if any(readable([function])):
+                refuse(function)
+            _permitted[function] = function.__code__
+
+
+def _refuse_parameters(function: Callable) -> None:
+    code = function.__code__
+    flags = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    if code.co_flags & flags or code.co_kwonlyargcount or code.co_posonlyargcount:
+        raise LabError(
+            f"{function.__qualname__} can't be compiled with * or / among its parameters: write"
+            " them one by one, as in def is_ready(s, server)."
+        )
+
+
+def refuse(function: Callable) -> None:
+    """Raise LabError if the function has something that can't be compiled, or not safely."""
+    _refuse_parameters(function)
+    tree, values = without_annotations(reading(function).apart), names_read(function)
+    stored = {id(each.value) for each in ast.walk(tree) if _is_to_a_field(each)}
+    named = {id(each) for node in ast.walk(tree) for each in _texts_asked(node, values)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict) and id(node) in stored:
+            continue  # what the field wants instead is said where it is stored
+        told = _REFUSED.get(type(getattr(node, "op", node)))
+        match node:
+            case ast.Call(func=ast.Name(name)) if name in _REFUSED_CALLS:
+                told = f"{name}()", _REFUSED_CALLS[name]
+            case ast.Call(func=ast.Name(name)) if hasattr(builtins, name) and name not in values:
+                own = name in _BUILT_IN or name in reading(function).variables
+                told = told if own else (f"{name}()", "use numbers, loops and fields of the state")
+            case ast.Name(name, ast.Load()) if name in values and id(node) not in named:
+                told = _of_value(name, values[name])
+            case ast.FormattedValue() if node.format_spec is not None or node.conversion != -1:
+                told = "a format in an f-string", "write the value alone, as in f'{s.n}'"
+            case ast.Constant(float() | complex()):
+                told = f"the number {node.value}", "numbers are whole: divide with //"
+            case ast.Constant(int()) if node.value > HIGH:
+                told = f"the number {node.value}", "it needs more than 64 bits"
+        if node is not tree and told is not None:
+            what, instead = told
+            raise LabError(
+                f"{function.__qualname__} can't be compiled with {what} (line {node.lineno}):"
+                f" {instead}."
+            )
+    for name, value in values.items():
+        if isinstance(value, float) or (isinstance(value, int) and not LOW <= value <= HIGH):
+            raise LabError(
+                f"{function.__qualname__} can't be compiled with {name}, which is {value}: use a"
+                " whole number of 64 bits."
+            )
+    refuse_ineffective(function)
+    _refuse_calls_through_modules(function, tree)
+    refuse_unassigned(function)
+    _refuse_other_orders(function, tree, values)
+
+
+def _texts_asked(node: ast.AST, values: dict[str, Any]) -> list[ast.expr]:
+    """The names of collections of texts in `s.mode in BUSY`, which becomes a tuple."""
+    if not isinstance(node, ast.Compare):
+        return []
+    asked = [e for op, e in zip(node.ops, node.comparators, strict=True) if _is_in(op)]
+    named = [each for each in asked if isinstance(each, ast.Name)]
+    return [e for e in named if any(isinstance(k, str) for k in _items_of(values.get(e.id)))]
+
+
+def _is_in(op: ast.cmpop) -> bool:
+    return isinstance(op, ast.In | ast.NotIn)
+
+
+def _items_of(value: Any) -> Iterable:
+    return value if isinstance(value, list | set | frozenset) else ()
+
+
+def _of_value(name: str, value: Any) -> tuple[str, str] | None:
+    """What is told of a global value that compiled code can't read; None if it can."""
+    for kind, instead in _OUTSIDE.items():
+        if isinstance(value, kind):
+            return f"{name}, a {kind.__name__} outside the state", instead
+    known = isinstance(value, _GLOBAL_VALUES) or is_of_numpy(value)
+    if known and not (isinstance(value, type) and _is_class_of_others(value)):
+        return None
+    if value is NodeSet or isinstance(value, Node | NodeSet):
+        instead = (
+            "store a value, not its type: a number, a name, NONE or only(node); a node is a number:"
+            " write 1 for the first one"
+        )
+        return f"{name}, a type of fields", instead
+    return f"{name}, which is no number, name or tuple", "keep it in the state or the constants"
+
+
+def _is_class_of_others(value: type) -> bool:
+    return not issubclass(value, Struct | tuple | Enum) and value.__module__ != "builtins"
+
+
+def _refuse_other_orders(function: Callable, tree: ast.FunctionDef, values: dict[str, Any]) -> None:
+    """Raise LabError for what compiled code would evaluate in another order than Python, or twice,
+    where that may make a difference."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(_, ops, [*between, _]) if any(map(_is_equality, ops)):
+                if not all(only_returns(each, values) for each in between):
+                    told = "give what is compared on both sides a name first"
+                    raise error_at(function, node, told)
+            case ast.Call(ast.Name("all" | "any" as name), [ast.Tuple()]) if name not in values:
+                joined = "and" if name == "all" else "or"
+                raise error_at(function, node, f"write `{joined}` between the conditions")
+            case ast.Call(ast.Name("min" | "max"), _, [ast.keyword("default", default)]):
+                fixed = isinstance(default, ast.Name | ast.Constant)
+                if not fixed and not only_returns(node, values):
+                    raise error_at(function, node, "give the default a name first, a line before")
+
+
+def _is_equality(op: ast.cmpop) -> bool:
+    return isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn)
+
+
+def _is_to_a_field(node: ast.AST) -> bool:
+    """Is it an assignment to a field of the state, or to an item of one?"""
+    return isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name)
+
+
+def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:
+    """A call like module.helper(s) would escape the hash of all that can be reached."""
+    values = names_read(function)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = values.get(node.value.id)
+            if inspect.ismodule(module) and inspect.isfunction(getattr(module, node.attr, None)):
+                raise LabError(
+                    f"{function.__qualname__} uses {node.value.id}.{node.attr}: import it by its"
+                    f" name, `from {module.__name__} import {node.attr}`."
+                )
+
+
+def refuse_lost_records(
+    function: Callable, tree: ast.FunctionDef, is_place: Callable[[ast.expr], bool]
+) -> None:
+    """Raise LabError where a record that the function makes would be used when it is gone.
+
+    In compiled code it is a place of that function. So neither it nor a part of it can be returned,
+    and in a loop it is the same place in every turn: after `before = note`, `before` would become
+    the note that the next turn makes.
+
+    is_place: is the expression's value known to be a struct, sequence, bag or array?
+    """
+    values = names_read(function)
+    own = _own_records(tree, values)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Return(value):
+                gone = [e for e in _alternatives(value) if _is_own(e, own, values) and is_place(e)]
+                if gone:
+                    told = "a new record, or a part of one, can be stored or compared, but not"
+                    raise error_at(function, node, f"{told} returned; make it where it is used")
+            case ast.For() | ast.While():
+                _refuse_records_of_an_earlier_turn(function, tree, node, is_place)
+
+
+def _refuse_records_of_an_earlier_turn(
+    function: Callable,
+    tree: ast.FunctionDef,
+    loop: ast.For | ast.While,
+    is_place: Callable[[ast.expr], bool],
+) -> None:
+    values = names_read(function)
+    made = {
+        name
+        for name, value in _assigned(loop)
+        if any(_makes_record(each, values) for each in _alternatives(value))
+    }
+    for block in blocks(loop):
+        for k, statement in enumerate(block):
+            for name, value in _assigned(statement, inside=False):
+                kept = [each for each in _alternatives(value) if root_of(each) in made]
+                kept = [each for each in kept if isinstance(each, ast.Name) or is_place(each)]
+                is_part = all(isinstance(each, ast.Attribute | ast.Subscript) for each in kept)
+                if kept and not (is_part and _is_used_only_in(block[k:], name, tree)):
+                    raise LabError(
+                        f"{function.__qualname__} can't be compiled with a second name for"
+                        f" {ast.unparse(kept[0])}, which is made in each turn of a loop (line"
+                        f" {statement.lineno}): keep its fields, or store it in the state."
+                    )
+
+
+def _assigned(tree: ast.AST, inside: bool = True) -> Iterator[tuple[str, ast.expr]]:
+    """The variables that are assigned in the code, or by this statement itself, with the values."""
+    for node in ast.walk(tree) if inside else (tree,):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            for name in _names(target):
+                if isinstance(name.ctx, ast.Store):
+                    yield name.id, _given_to(name, target, node.value)
+
+
+def _given_to(name: ast.Name, target: ast.expr, value: ast.expr) -> ast.expr:
+    """What a variable becomes in `a, b = x, y`; all of what is given where that can't be told."""
+    match target, value:
+        case ast.Tuple(names), ast.Tuple(parts) if name in names and len(names) == len(parts):
+            return parts[names.index(name)]
+    return value
+
+
+def _own_records(tree: ast.FunctionDef, values: dict[str, Any]) -> set[str]:
+    """The variables that may be a record that the function makes, or a part of one."""
+    given = list(_assigned(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            given.append((node.target.id, node.iter))
+    own: set[str] = set()
+    for _ in given:  # what a variable is may follow from another one
+        own |= {
+            name
+            for name, value in given
+            if any(_is_own(each, own, values) for each in _alternatives(value))
+        }
+    return own
+
+
+def _is_own(value: ast.expr, own: set[str], values: dict[str, Any]) -> bool:
+    return _makes_record(value, values) or root_of(value) in own
+
+
+def _is_used_only_in(statements: list[ast.stmt], name: str, tree: ast.FunctionDef) -> bool:
+    """Does the variable occur in these statements alone?"""
+    here = sum(each.id == name for part in statements for each in _names(part))
+    return here == sum(each.id == name for each in _names(tree))
+
+
+def _names(tree: ast.AST) -> Iterator[ast.Name]:
+    return (each for each in ast.walk(tree) if isinstance(each, ast.Name))
+
+
+def _makes_record(value: ast.expr, values: dict[str, Any]) -> bool:
+    """Is it a new record, or may it be one?"""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
+        return False
+    called = values.get(value.func.id)
+    is_struct = isinstance(called, type) and issubclass(called, Struct)
+    return is_struct or called is containers.pop_first
+
+
+def _alternatives(value: ast.expr | None) -> Iterator[ast.expr]:
+    """The expressions of which one gives the value, or gives each part of a tuple."""
+    match value:
+        case None:
+            return
+        case ast.IfExp(_, body, orelse):
+            yield from _alternatives(body)
+            yield from _alternatives(orelse)
+        case ast.Tuple(parts):
+            for each in parts:
+                yield from _alternatives(each)
+        case _:
+            yield value
+
+
+def root_of(value: ast.expr) -> str:
+    """The variable that an expression such as `note.votes[0]` begins with; "" for others."""
+    while isinstance(value, ast.Attribute | ast.Subscript):
+        value = value.value
+    return value.id if isinstance(value, ast.Name) else ""

@@ -1,0 +1,124 @@
+"""Named configurations: what they bind, how they are listed, and that their sizes are true."""
+
+import json
+import re
+from typing import Annotated, NamedTuple
+
+import pytest
+
+from protocol_lab import Int8, LabError, Spec, Struct, choice
+from protocol_lab.catalog import load, spec_names
+from protocol_lab.checker.result import Result
+from protocol_lab.cli import describe, main
+from protocol_lab.explore import explore
+from protocol_lab.model.constants import DEFAULT, bind, show
+
+CHAINING = "bookkeeper.ledger_chaining"
+
+MOST = 1_000_000
+"""Larger state spaces are not explored here."""
+
+COUNTED = re.compile(r"([\d,]+) distinct states")
+VIOLATED = re.compile(r"violated in (\d+) states, after ([\d,]+) distinct states")
+UNKNOWN = re.compile(r"more than ([\d,]+) distinct states|not explored to the end")
+
+NAMES = spec_names()  # now: other tests put packages of their own on the path
+EVERY = [(name, each) for name in NAMES for each in load(name).configurations]
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def counted() -> list:
+    """The configurations of a known size that is not too large, as test parameters."""
+    found = []
+    for name, each in EVERY:
+        size = COUNTED.fullmatch(each.size) or VIOLATED.fullmatch(each.size)
+        if size and number(size[size.lastindex]) <= MOST:
+            marks = () if name.startswith("kafka.") else pytest.mark.slow
+            found.append(pytest.param(name, each, id=f"{name}-{each.name}", marks=marks))
+    return found
+
+
+def test_a_configuration_gives_constants_that_can_be_changed_one_by_one():
+    spec = load(CHAINING)
+    assert spec.bind("shipped").constants == spec.bind(clients=3).constants
+    changed = spec.bind("shipped", ledger_limit=2).constants
+    assert changed == spec.bind(clients=3, ledger_limit=2).constants
+    assert spec.bind(DEFAULT).constants == spec.bind().constants
+
+
+def test_a_name_that_is_not_there_gets_one_sentence_with_those_that_are():
+    with pytest.raises(LabError, match="'huge'; it has: default, shipped"):
+        load(CHAINING).bind("huge")
+
+
+def test_the_command_line_takes_it_and_lists_it(capsys):
+    words = ["check", CHAINING, "--config", "shipped", "--set", "ledger_limit=1", "--json"]
+    assert main(words) == 0
+    said = json.loads(capsys.readouterr().out)["constants"]
+    assert (said["clients"], said["ledger_limit"]) == (3, 1)
+    assert main(["specs", CHAINING]) == 0
+    assert "config shipped clients=3  (three clients," in capsys.readouterr().out
+    assert main(["specs", CHAINING, "--json"]) == 0
+    [said] = json.loads(capsys.readouterr().out)["specs"]
+    shipped = said["configurations"]["shipped"]
+    assert (shipped["size"], shipped["constants"]) == ("375,963 distinct states", {"clients": 3})
+
+
+def test_every_spec_says_how_large_its_defaults_are():
+    assert {name for name, each in EVERY if each.name == DEFAULT} == set(NAMES)
+    for name in NAMES:
+        first, *others = load(name).configurations
+        assert (first.name, dict(first.constants)) == (DEFAULT, {})
+        assert not UNKNOWN.fullmatch(first.size), "the first check must come to a verdict"
+        assert len({each.name for each in [first, *others]}) == 1 + len(others)
+
+
+@pytest.mark.parametrize(("name", "configuration"), EVERY)
+def test_every_configuration_can_be_bound(name, configuration):
+    load(name).bind(configuration.name)
+    forms = (COUNTED, VIOLATED, UNKNOWN)
+    assert any(form.fullmatch(configuration.size) for form in forms)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "configuration"), counted())
+def test_its_size_is_what_a_search_finds(name, configuration):
+    found = explore(load(name).bind(configuration.name), progress=False)
+    assert size_of(found) == configuration.size
+
+
+def size_of(result: Result) -> str:
+    if result.violated:
+        states = len(result.trace_rows)
+        return f"violated in {states} states, after {result.distinct:,} distinct states"
+    return f"{result.distinct:,} distinct states"
+
+
+# --- A default that is a name --------------------------------------------------------------------
+
+
+class Ordered(NamedTuple):
+    order: Annotated[int, choice("oldest", "newest", meaning="what is served first")] = "newest"
+
+
+class Misspelled(NamedTuple):
+    order: Annotated[int, choice("oldest", "newest", meaning="what is served first")] = "latest"
+
+
+class Counter(Struct):
+    count: Int8
+
+
+def test_a_default_may_be_a_name():
+    assert bind(Ordered, {}, "served").order == 1
+    assert bind(Ordered, {"order": "oldest"}, "served").order == 0
+    assert show(bind(Ordered, {}, "served")) == {"order": "newest"}
+    assert describe(Spec("served", Counter, Ordered))["constants"]["order"]["default"] == "newest"
+
+
+def test_a_default_that_is_no_name_is_named():
+    with pytest.raises(LabError, match="order=latest is not one of oldest, newest"):
+        bind(Misspelled, {}, "served")
