@@ -23,7 +23,7 @@ from tests.graphviz_drawing import contents, is_graphviz_drawing
 
 FOLDER = ROOT / "notebooks"
 WIDGET = "application/vnd.jupyter.widget-view+json"
-LARGEST = 1_600_000
+LARGEST = 800_000
 """How many bytes a notebook may have: that of the talk shows two runs of real brokers."""
 
 _MOST_LINES = 24

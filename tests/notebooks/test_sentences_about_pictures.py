@@ -15,6 +15,7 @@ from protocol_lab.model.step_text import find_step
 from protocol_lab.notebook import scenario
 from protocol_lab.traces.scenarios import play
 from protocol_lab.traces.walk import Walk
+from tests.compact_pictures import EMBEDDED, whole
 from tests.notebook_outputs import FOLDER, read
 
 
@@ -152,7 +153,8 @@ def pictures_of(words: str) -> str:
     """The kept pictures of the cell of the first notebook whose code has these words."""
     for cell in read(START).cells:
         if cell.cell_type == "code" and words in cell.source:
-            return unquote("".join(each.data["text/html"] for each in cell.outputs))
+            html = "".join(each.data["text/html"] for each in cell.outputs)
+            return EMBEDDED.sub(lambda found: whole(unquote(found[1])), html)
     raise AssertionError(words)
 
 
