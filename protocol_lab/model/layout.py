@@ -415,6 +415,11 @@ class IntegerLayout:
         return self.code, self.low, self.high, self.choices
 
 
+def _class_name(declared: type[Struct]) -> tuple:
+    place = declared.__module__, declared.__qualname__
+    return *place, *declared.field_types, *map(_class_name, declared.kinds)
+
+
 @dataclass(frozen=True)
 class StructLayout:
     """Named fields at byte offsets. `kind` is struct, seq or bag."""
@@ -443,7 +448,16 @@ class StructLayout:
     def shape(self) -> tuple:
         """See `IntegerLayout.shape`; structs of different classes never have the same."""
         parts = tuple((self.offsets[name], part.shape) for name, part in self.fields.items())
-        return self.kind, self.declared, parts
+        return self.kind, self.class_name, parts
+
+    @cached_property
+    def class_name(self) -> tuple:
+        """What distinguishes its class from others: module, name and fields, and a union's kinds.
+
+        A cell that is run again declares the same class as before, by this name. Numba may use the
+        type of one for the other, so compiled code depends on the name, never on the class itself.
+        """
+        return _class_name(self.declared)
 
     @cached_property
     def structs(self) -> "dict[type[Struct], StructLayout]":

@@ -470,8 +470,9 @@ def _is_record_of(layout: Any, value: Any) -> bool:
     """Is it a record of the layout's class?"""
     if not isinstance(layout, StructLayout) or layout.kind != "struct":
         return False
-    declared = value._layout.declared if isinstance(value, StructView) else type(value)
-    return declared is layout.declared
+    if isinstance(value, StructView):
+        return value._layout.class_name == layout.class_name
+    return type(value) is layout.declared
 
 
 def _as_items(layout: ArrayLayout, value: Any, path: str) -> Any:

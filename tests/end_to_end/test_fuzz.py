@@ -19,20 +19,9 @@ WITH_FAULTS = (3,)
 
 
 def fuzzed(numbers, folder) -> list[dict]:
-    """What comes out of these specs, ten of them in a process of its own.
-
-    Specs of one process whose structs have the same names and fields can, rarely, not be compiled
-    beside each other (two of 543 were refused so): Numba takes one type for the other. What was
-    refused is compared again, alone.
-    """
+    """What comes out of these specs, compared in a process of its own."""
     run = command.Run(SEED, folder, processes=1, spark=False)
-    reports = {each["number"]: each for each in run.reports(list(numbers))}
-    for number, report in reports.items():
-        if any("be compiled: " in each for each in report["differences"]):
-            place = folder / f"{number} alone"
-            place.mkdir()
-            [reports[number]] = command.Run(SEED, place, processes=1, spark=False).reports([number])
-    return [reports[number] for number in sorted(reports)]
+    return sorted(run.reports(list(numbers)), key=lambda each: each["number"])
 
 
 def test_a_spec_depends_on_its_seed_and_number_only():

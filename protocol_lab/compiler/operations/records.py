@@ -50,8 +50,8 @@ class KeptNumber(types.Integer):
 
     def __init__(self, layout: IntegerLayout):
         kept = from_dtype(layout.dtype)
-        named = " ".join(layout.names)
-        super().__init__(f"{kept} up to {layout.high} {named}", kept.bitwidth, kept.signed)
+        name = f"{kept} up to {layout.high} {layout.choices}"
+        super().__init__(name, kept.bitwidth, kept.signed)
         self.lowest, self.highest, self.kept = layout.low, layout.high, str(kept)
         self.names, self.shape = layout.names, layout.shape
 
@@ -79,6 +79,10 @@ class StateRecord(types.Record):
     So a function that is called with fields of different widths is compiled once, and compiled
     arithmetic is as exact as uncompiled. A frozen record, an item of a bag, can't be changed;
     `layout` is the layout that it was made from.
+
+    Numba keeps one object for types of one name: this may be the one that another spec of the
+    process has made, or the same spec before its cells were run again. So the name says everything
+    that compiled code depends on, here and in the types of the parts.
     """
 
     def __init__(self, layout: StructLayout, frozen: bool):
@@ -87,9 +91,9 @@ class StateRecord(types.Record):
             for name, part in layout.fields.items()
         ]
         super().__init__(fields, layout.size, False)
-        self.layout, self.frozen, self.description = layout, frozen, str(layout.dtype)
+        self.layout, self.frozen = layout, frozen
         kinds = ", ".join(each["type"].name for _, each in fields)
-        of = f"{layout.kind} {layout.declared.__qualname__} {self.name} of {kinds}"
+        of = f"{layout.kind} {layout.class_name} {self.name} of {kinds}"
         self.name = f"{'frozen ' if frozen else ''}{of}"
 
     @property
@@ -99,7 +103,7 @@ class StateRecord(types.Record):
 
     def can_convert_to(self, typing_context: Any, other: types.Type) -> Conversion | None:
         """To the frozen type, for a variable that can be either."""
-        if not isinstance(other, StateRecord) or self.description != other.description:
+        if not isinstance(other, StateRecord) or self.shape != other.shape:
             return None
         return Conversion.safe if other.frozen and not self.frozen else None
 

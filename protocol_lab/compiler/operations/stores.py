@@ -165,10 +165,11 @@ def can_store(target: types.Type, source: types.Type) -> bool:
         return True
     if isinstance(target, Slots):
         return _can_fill(target, source)
-    declared = getattr(getattr(source, "layout", None), "declared", None)
+    layout = getattr(source, "layout", None)
     return (
-        target.layout.kind == "struct"
-        and declared is target.layout.declared
+        layout is not None
+        and target.layout.kind == "struct"
+        and layout.class_name == target.layout.class_name
         and all(
             name in source.fields and can_store(field.type, source.typeof(name))
             for name, field in target.fields.items()
