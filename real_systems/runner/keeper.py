@@ -1,10 +1,10 @@
-"""The process that owns the processes of a run and its folder, and leaves nothing behind.
+"""The process that owns the processes of a run, and leaves none behind.
 
 It runs as a program of its own, in its own session, so that neither Ctrl-C nor the death of the
 driver ends it first. It reads one command a line from standard input, as JSON, and answers with one
 line. When standard input ends, because the driver closed it or died in any way, it kills what it
-started and removes the folder. On Linux the system kills the children even if the keeper itself is
-killed. It needs only the standard library, so that it starts at once.
+started. On Linux the system kills the children even if the keeper itself is killed. It needs only
+the standard library, so that it starts at once.
 
     {"do": "start", "name": "1", "command": [...], "log": FILE, "environment": {...}} -> {"pid": N}
     {"do": "signal", "name": "1", "number": 19}                           -> {}
@@ -15,7 +15,6 @@ import contextlib
 import ctypes
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,8 +23,8 @@ from typing import Any
 _DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 
 
-def main(folder: str, remove: bool) -> None:
-    """Serve commands until standard input ends; then kill the children, and remove the folder."""
+def main() -> None:
+    """Serve commands until standard input ends; then kill the children."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -36,8 +35,6 @@ def main(folder: str, remove: bool) -> None:
     finally:
         for child in children.values():
             _end(child)
-        if remove:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _answer(children: dict[str, subprocess.Popen], command: dict[str, Any]) -> dict[str, Any]:
@@ -89,4 +86,4 @@ def _end(child: subprocess.Popen) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], remove=sys.argv[2] == "remove")
+    main()

@@ -1,6 +1,7 @@
 """The processes of one run of a real system, by name, and the folder that they write into.
 
 A keeper, a process of its own, starts them and ends them however the driver ends (see `keeper`).
+When the keeper has ended in any way, a third process removes the folder.
 """
 
 import json
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from protocol_lab.errors import LabError
-from protocol_lab.system.temporary_folder import remove, temporary_folder
+from protocol_lab.system.temporary_folder import remove, remover, temporary_folder
 from real_systems.runner import keeper
 from real_systems.runner.waiting import wait_until
 
@@ -37,14 +38,18 @@ class Processes:
                 " WSL, or look at what was recorded with --recorded."
             )
         self.folder = _kept(keep) if keep else temporary_folder("real")
-        self._removes = keep is None
+        self._remover = None if keep else remover(self.folder)
+        held = [self._remover.stdin] if self._remover else []
         self._keeper = subprocess.Popen(
-            [sys.executable, keeper.__file__, self.folder, "remove" if self._removes else "keep"],
+            [sys.executable, keeper.__file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            pass_fds=[each.fileno() for each in held],
         )
+        for each in held:
+            each.close()  # the keeper alone holds it open
 
     def __enter__(self) -> Self:
         return self
@@ -96,8 +101,10 @@ class Processes:
         with suppress(BrokenPipeError):  # somebody has killed the keeper
             self._keeper.stdin.close()
         self._keeper.wait()
-        if self._removes:
-            remove(self.folder)
+        self._keeper.stdout.close()
+        if self._remover:
+            self._remover.wait()
+            remove(self.folder)  # which may have been written again after the keeper was killed
 
     def _signal(self, number: int, names: Iterable[str]) -> None:
         for name in names:

@@ -1,7 +1,6 @@
 """Processes of a run: they start, pause, end; and nothing is left, however the driver dies."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -42,6 +41,7 @@ def test_a_process_writes_its_log_and_ends_with_the_run():
         assert is_running(pid)
     assert not is_running(pid)
     assert not processes.folder.exists()
+    assert processes._keeper.stdout.closed
 
 
 def test_processes_pause_resume_stop_and_are_killed():
@@ -133,9 +133,7 @@ def test_no_process_is_left_after_driver_and_keeper_are_killed():
         [sys.executable, "-c", DRIVER.format(death=death)], capture_output=True, text=True
     )
     pid, _, folder = driver.stdout.split()
-    wait_for(lambda: not is_running(int(pid)))
-    # Nobody was left to remove the folder, but the system, which cleans its temporary ones.
-    shutil.rmtree(folder)
+    wait_for(lambda: not is_running(int(pid)) and not Path(folder).exists())
 
 
 def test_after_the_keeper_was_killed_the_driver_says_so():

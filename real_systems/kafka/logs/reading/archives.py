@@ -7,7 +7,6 @@ unpacked, or not to its end and its checksum, is named; an archive's links are n
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from protocol_lab.system.temporary_folder import remover
 from real_systems.kafka.logs.reading.lines.file_lines import DAMAGES, opener_of
 from real_systems.kafka.logs.reading.unread import Unread
 
@@ -138,7 +138,7 @@ class _Unpacker:
                 self._note(each, f"is an archive {depth - 1} archives deep: unpack it by hand")
                 continue
             if self._watcher is None:
-                self._watcher = _remover(self._place)
+                self._watcher = remover(self._place)
             folder = self._place / str(len(self._found.names)) / each.name.partition(".")[0]
             folder.mkdir(parents=True)
             self._found.names[folder] = each
@@ -245,25 +245,3 @@ def _stays_inside(member: tarfile.TarInfo) -> bool:
         if depth < 0:
             return False
     return not target.is_absolute()
-
-
-_WATCHER = (
-    "import shutil, signal, sys\n"
-    "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-    "sys.stdin.read()\n"
-    "shutil.rmtree(sys.argv[1], ignore_errors=True)\n"
-)
-
-
-def _remover(folder: Path) -> subprocess.Popen | None:
-    """A process that removes the folder when this one has ended, however it ends; None in a page,
-    which has no processes."""
-    with suppress(OSError, subprocess.SubprocessError):
-        return subprocess.Popen(
-            [sys.executable, "-ISc", _WATCHER, str(folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    return None
