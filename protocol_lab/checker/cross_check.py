@@ -1,7 +1,8 @@
 """Repeats the results of compiled code in plain Python: counterexamples, and states of the search.
 
-All states of a small search are compared, and of a large one as many as there is time for, spread
-evenly over it, whether it is exhaustive, random or on Spark. Both must agree on the steps from each
+Of a small search all states are compared, as far as 0.2 s of processor time is enough, and of a
+larger one as many as fit into a twentieth of its time, spread evenly over it, whether it is
+exhaustive, random or on Spark; the result says how many. Both must agree on the steps from each
 state (order, actions, multiplicities), on its properties, and on the constraints and step
 invariants of its steps. A disagreement is a defect of the kit.
 """
