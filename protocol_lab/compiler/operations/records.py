@@ -277,6 +277,11 @@ def set_item(typing_context, items, index, value):
         if not isinstance(value, types.Integer | types.Boolean):
             raise TypingError(f"{value} can't be stored in a list of numbers")
         return types.void(items, index, value), store_number
+    if isinstance(items, types.List):
+        raise TypingError(
+            "a list that is written out can't be changed: one made as [0] * 3 can be assigned by"
+            " index"
+        )
     if slots is None:
         raise TypingError("only slots of the state's arrays can be assigned by index")
     slots.refuse_store()
