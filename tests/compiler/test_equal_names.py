@@ -10,7 +10,7 @@ import pytest
 
 from protocol_lab.compiler import building
 from protocol_lab.compiler.operations import records
-from protocol_lab.spec.layout import Int8, IntegerLayout, Struct, resolve
+from protocol_lab.model.layout import Int8, IntegerLayout, Struct, resolve
 from tests.spec_checks import agree
 
 SOURCE = """
