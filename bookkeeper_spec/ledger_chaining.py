@@ -122,6 +122,19 @@ class State(Struct):
     next_entry_id: Int8.bounded_by("ledger_slots")
 
 
+spec = Spec(
+    "bookkeeper.ledger_chaining",
+    State,
+    Constants,
+    __doc__,
+    draw=draw_ledger_chaining,
+    choices=CHAINING,
+    original="LedgerChaining",
+    configurations=CONFIGURATIONS,
+)
+
+
+@spec.init
 def init(s: State, c: Constants):
     """No ledgers. Client 1 is chosen, and nobody knows of it yet."""
     for client in range(1, c.clients + 1):
@@ -170,6 +183,7 @@ def close_in_metadata(s: State, ledger_id) -> None:
 # --- A client takes over: it is chosen as the leader ---------------------------------------------
 
 
+@spec.action
 def leader_chosen(s: State, c: Constants, client: Client):
     """Another client is to lead; whoever led before does not hear of it."""
     if s.md_leader == client:
@@ -178,6 +192,7 @@ def leader_chosen(s: State, c: Constants, client: Client):
     return TAKEN
 
 
+@spec.action
 def become_leader(s: State, c: Constants, client: Client):
     """A client hears that it was chosen."""
     if s.c_state[client].leader:
@@ -189,6 +204,7 @@ def become_leader(s: State, c: Constants, client: Client):
     return TAKEN
 
 
+@spec.action
 def abdicate(s: State, c: Constants, client: Client):
     """A client hears that another one was chosen."""
     if not s.c_state[client].leader:
@@ -202,6 +218,7 @@ def abdicate(s: State, c: Constants, client: Client):
 # --- It closes the last ledger -------------------------------------------------------------------
 
 
+@spec.action
 def get_last_ledger(s: State, c: Constants, client: Client):
     """A new leader reads the ledger list, and the metadata of the last ledger if there is one."""
     mine = s.c_state[client]
@@ -216,6 +233,7 @@ def get_last_ledger(s: State, c: Constants, client: Client):
     return TAKEN
 
 
+@spec.action
 def ledger_already_closed(s: State, c: Constants, client: Client):
     """The last ledger was closed when its metadata was read: nothing to close."""
     mine = s.c_state[client]
@@ -239,6 +257,7 @@ def fence(s: State, ledger_id) -> None:
             return
 
 
+@spec.action
 def close_last_ledger_success(s: State, c: Constants, client: Client):
     """The leader fences the last ledger and closes it: nobody has touched its metadata.
 
@@ -259,6 +278,7 @@ def close_last_ledger_success(s: State, c: Constants, client: Client):
     return TAKEN
 
 
+@spec.action
 def close_last_ledger_bad_version(s: State, c: Constants, client: Client):
     """Somebody else has changed the ledger's metadata: read everything again."""
     mine = s.c_state[client]
@@ -275,6 +295,7 @@ def close_last_ledger_bad_version(s: State, c: Constants, client: Client):
 # --- It creates a ledger, and appends it to the list ---------------------------------------------
 
 
+@spec.action
 def create_ledger(s: State, c: Constants, client: Client):
     """The leader creates a ledger, which is not in the list yet."""
     mine = s.c_state[client]
@@ -287,6 +308,7 @@ def create_ledger(s: State, c: Constants, client: Client):
     return TAKEN
 
 
+@spec.action
 def append_ledger_success(s: State, c: Constants, client: Client):
     """The leader appends its ledger to the list, which is still the one that it has read.
 
@@ -306,6 +328,7 @@ def append_ledger_success(s: State, c: Constants, client: Client):
     return TAKEN
 
 
+@spec.action
 def append_ledger_bad_version(s: State, c: Constants, client: Client):
     """Somebody else has appended a ledger: the client no longer leads, and its ledger is left."""
     mine = s.c_state[client]
@@ -320,6 +343,7 @@ def append_ledger_bad_version(s: State, c: Constants, client: Client):
 # --- It writes, and closes its own ledger to chain the next one ----------------------------------
 
 
+@spec.action
 def write_to_ledger(s: State, c: Constants, client: Client):
     """The leader writes its ledger's one entry; the bookies refuse if the ledger is fenced."""
     mine = s.c_state[client]
@@ -332,6 +356,7 @@ def write_to_ledger(s: State, c: Constants, client: Client):
     return TAKEN
 
 
+@spec.action
 def close_own_ledger_success(s: State, c: Constants, client: Client):
     """The leader closes its own ledger, to chain the next one; there is nobody to fence."""
     mine = s.c_state[client]
@@ -346,6 +371,7 @@ def close_own_ledger_success(s: State, c: Constants, client: Client):
     return TAKEN
 
 
+@spec.action
 def close_own_ledger_bad_version(s: State, c: Constants, client: Client):
     """Somebody else has closed the leader's ledger: it no longer leads."""
     mine = s.c_state[client]
@@ -362,6 +388,7 @@ def close_own_ledger_bad_version(s: State, c: Constants, client: Client):
 # --- The bound on a search -----------------------------------------------------------------------
 
 
+@spec.constraint
 def ledger_limit(s: State, c: Constants):
     """How far to look: states whose next ledger id has reached the limit are not expanded."""
     if s.md_next_lid < c.ledger_limit:
@@ -372,6 +399,7 @@ def ledger_limit(s: State, c: Constants):
 # --- What is claimed -----------------------------------------------------------------------------
 
 
+@spec.invariant
 def type_ok(s: State, c: Constants):
     """All variables hold what they are declared to hold."""
     if s.md_leader < 1 or s.md_leader > c.clients:
@@ -393,6 +421,7 @@ def type_ok(s: State, c: Constants):
     return HOLDS
 
 
+@spec.invariant
 def all_non_empty_ledgers_in_ledger_list(s: State, c: Constants):
     """No ledger that the bookies know is outside of the list: what is written can be read."""
     for ledger in s.b_ledgers:
@@ -401,6 +430,7 @@ def all_non_empty_ledgers_in_ledger_list(s: State, c: Constants):
     return HOLDS
 
 
+@spec.invariant
 def entry_order_maintained(s: State, c: Constants):
     """A reader of the list, ledger after ledger, meets entries in the order of their writing."""
     for later in s.b_ledgers:
@@ -417,6 +447,7 @@ def ledger_at(s: State, c: Constants, position) -> int:
     return s.md_llist[position]
 
 
+@spec.invariant
 def only_one_ledger_open_at_a_time(s: State, c: Constants):
     """No two ledgers of the list are open at once.
 
@@ -435,6 +466,7 @@ def only_one_ledger_open_at_a_time(s: State, c: Constants):
 # --- Reachable -----------------------------------------------------------------------------------
 
 
+@spec.sometimes
 def two_ledgers_hold_entries(s: State, c: Constants):
     """The log goes on in a second ledger."""
     return HOLDS if s.next_entry_id > 1 else "fewer than two entries are written"
@@ -443,6 +475,7 @@ def two_ledgers_hold_entries(s: State, c: Constants):
 # --- Situations ----------------------------------------------------------------------------------
 
 
+@spec.situation
 def a_deposed_leader_goes_on(s: State, c: Constants) -> bool:
     """A client with a ledger of its own believes that it leads, and another one was chosen."""
     return any(
@@ -453,6 +486,7 @@ def a_deposed_leader_goes_on(s: State, c: Constants) -> bool:
     )
 
 
+@spec.situation
 def two_clients_have_a_ledger(s: State, c: Constants) -> bool:
     """Two clients believe that they lead, each with a ledger of its own in the list."""
     return (
@@ -465,6 +499,7 @@ def two_clients_have_a_ledger(s: State, c: Constants) -> bool:
     )
 
 
+@spec.situation
 def a_ledger_is_left_over(s: State, c: Constants) -> bool:
     """A ledger was created that no client will ever append."""
     return any(
@@ -479,47 +514,7 @@ def a_ledger_is_left_over(s: State, c: Constants) -> bool:
     )
 
 
+@spec.situation
 def an_empty_ledger_is_in_the_list(s: State, c: Constants) -> bool:
     """A ledger of the list was fenced before anything was written to it."""
     return any(ledger.entry == NO_ENTRY for ledger in s.b_ledgers)
-
-
-# --- The spec ------------------------------------------------------------------------------------
-
-spec = Spec(
-    "bookkeeper.ledger_chaining",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_ledger_chaining,
-    choices=CHAINING,
-    original="LedgerChaining",
-    configurations=CONFIGURATIONS,
-)
-spec.init(init)
-
-spec.action(leader_chosen)
-spec.action(become_leader)
-spec.action(abdicate)
-spec.action(get_last_ledger)
-spec.action(ledger_already_closed)
-spec.action(close_last_ledger_success)
-spec.action(close_last_ledger_bad_version)
-spec.action(create_ledger)
-spec.action(append_ledger_success)
-spec.action(append_ledger_bad_version)
-spec.action(write_to_ledger)
-spec.action(close_own_ledger_success)
-spec.action(close_own_ledger_bad_version)
-
-spec.constraint(ledger_limit)
-spec.invariant(type_ok)
-spec.invariant(all_non_empty_ledgers_in_ledger_list)
-spec.invariant(entry_order_maintained)
-spec.invariant(only_one_ledger_open_at_a_time)
-spec.sometimes(two_ledgers_hold_entries)
-
-spec.situation(a_deposed_leader_goes_on)
-spec.situation(two_clients_have_a_ledger)
-spec.situation(a_ledger_is_left_over)
-spec.situation(an_empty_ledger_is_in_the_list)

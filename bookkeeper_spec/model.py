@@ -16,6 +16,12 @@ Entry ids begin with 1 and a LAC of 0 means "nothing yet", as in the original sp
 BookKeeper itself counts entries from 0, and its LAC begins with -1. An entry's data are the number
 that the writer meant it to have, so that a mix-up would show.
 
+Throughout: `s` is the state and `c` the constants, `mine` or `writer` a client's own record. `lac`
+and `lap` are the last entries confirmed and pushed; entries and bookies count from 1, 0 is none.
+`meta_` marks what the metadata store holds, `b_` what bookies hold. In `messages` the adds of an
+entry stand at `of[entry - 1]`, their requests at the LAC that they carry; a `Mail` is three sets of
+bookies: to whom a message is under way, from whom it was lost, and who has handled it.
+
 In this order: constants; the ledger; messages; clients; the state of `bookkeeper.protocol`; reads,
 and small changes, of each of these.
 """

@@ -5,6 +5,11 @@ at all, under another number. NONE (0) in the field of a server stands for nobod
 from 1, as in the original, so that the entry at offset k is `log[k - 1]`; the pictures and Kafka
 count from 0. A server that was never started has zeros everywhere.
 
+Throughout: `s` is the state and `c` the constants; `server` acts, and comes first among parameters,
+then its `peer` or the `message`. `hwm` is the high watermark: the last offset that is known to be
+committed, 0 for none. `config` is the last configuration in a server's log, committed or not.
+`aux_` and `inv_` mark what only the model counts or checks.
+
 With three servers and the default storage a state takes 936 bytes: 734 for the messages, half of
 them in flight and half processed, 111 for the logs, 24 for the fetches that servers wait for, and
 67 for everything else. `python -m benchmarks.kraft` prints all fields.

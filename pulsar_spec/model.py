@@ -10,7 +10,11 @@ message of each key into a new compacted ledger. Then it makes the result known,
 
 Message ids count from 1, and so do ledger ids. Key 0 is the null key; value 0 is the null value,
 with which applications delete a key. The names are the original's, including its spelling of
-"persist_cusror". `s` is a state, `c` the constants.
+"persist_cusror".
+
+Throughout: `s` is the state and `c` the constants. A position in the topic is a message's id, and a
+horizon or cursor at k stands for the messages up to k, k included; 0 is none. The compactor, the
+broker and the consumer are one each, so that no action says which of them acts.
 """
 
 from typing import Annotated, NamedTuple

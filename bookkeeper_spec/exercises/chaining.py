@@ -2,16 +2,7 @@
 
 from bookkeeper_spec.ledger_chaining import Client, is_not_at, spec
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    exercise,
-    repair,
-    right,
-    run,
-    with_action,
-    with_invariant,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 # --- The ledger list ---------------------------------------------------------------------------
 

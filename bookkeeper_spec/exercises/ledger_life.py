@@ -4,18 +4,7 @@ from bookkeeper_spec import v4_13
 from bookkeeper_spec.model import Bookie, SomeEntry, copies, fragment_of_entry, handle
 from bookkeeper_spec.v4_13.model import W1
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    right,
-    run,
-    shortest_path,
-    take_steps,
-    with_action,
-    with_invariant,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = v4_13.spec
 SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2, "recovery_reads_fence": "true"}

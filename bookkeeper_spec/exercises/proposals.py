@@ -4,15 +4,7 @@ from bookkeeper_spec import guaranteed_write_quorum, unbounded_ledgers
 from bookkeeper_spec.guaranteed_write_quorum import a_bookie_is_pinned
 from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    repair,
-    shortest_path,
-    take_steps,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 ONE_WRITER = {"bookies": 3, "clients": 1, "send_limit": 2, "max_lost_messages": 1}
 

@@ -3,16 +3,7 @@
 from bookkeeper_spec import v4_13
 from bookkeeper_spec.quorum_coverage import every_ack_quorum_has_one
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    expect_parameters,
-    right,
-    shortest_path,
-    take_steps,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = v4_13.spec
 SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2, "recovery_reads_fence": "true"}

@@ -3,17 +3,7 @@
 from bookkeeper_spec import protocol
 from bookkeeper_spec.model import recovers
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    expect_parameters,
-    right,
-    run,
-    shortest_path,
-    take_steps,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = protocol.spec
 TWO_BOOKIES = {"bookies": 2, "clients": 2, "write_quorum": 2, "ack_quorum": 2}

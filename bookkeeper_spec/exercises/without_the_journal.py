@@ -3,15 +3,7 @@
 from bookkeeper_spec import with_limbo
 from bookkeeper_spec.model import NOT_STARTED, data_of, handle, has_entry, send, sent
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    repair,
-    run,
-    take_steps,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = with_limbo.spec
 LOST = "no_divergence_between_client_and_meta_data"

@@ -4,18 +4,7 @@ from kafka_spec import async_isr
 from kafka_spec.async_isr import Constants, Replica, Request, State, ask_for, write_isr
 from protocol_lab import *
 from protocol_lab.model.spec import Spec
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    right,
-    run,
-    shortest_path,
-    take_steps,
-    with_action,
-    with_invariant,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = async_isr.spec
 

@@ -9,15 +9,7 @@ from protocol_lab import *
 from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import evaluate, successors
 from protocol_lab.spark.session import local_session
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    exercise,
-    expect_parameters,
-    right,
-    run,
-    with_invariant,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = kip_320_first_try.spec
 TWO_REPLICAS = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}

@@ -5,17 +5,7 @@ from kafka_spec.actions import are_epochs_used_up, publish
 from kafka_spec.model import Constants, Replica, State, presumes_leadership
 from kafka_spec.properties import hw_within_log, leader_in_isr_or_none
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    right,
-    same_invariant,
-    shortest_path,
-    take_steps,
-    with_action,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = kip_320.spec
 

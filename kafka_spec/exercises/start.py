@@ -18,17 +18,7 @@ from kafka_spec.finite_replicated_log import (
 from kafka_spec.finite_replicated_log import append as append_to_log
 from protocol_lab import *
 from protocol_lab.drawing import Card, Cluster, Text, drawing_of
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    right,
-    run,
-    same_invariant,
-    shortest_path,
-    take_steps,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = finite_replicated_log.spec
 

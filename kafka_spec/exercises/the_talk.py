@@ -12,18 +12,7 @@ from kafka_spec.unclean_leader_election import (
     spec,
 )
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    right,
-    run,
-    same_invariant,
-    take_steps,
-    with_action,
-    with_invariant,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 from protocol_lab.traces.scenarios import scenario
 from protocol_lab.traces.walk import Moment, Walk
 

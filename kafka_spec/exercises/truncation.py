@@ -21,18 +21,7 @@ from kafka_spec.properties import strong_isr
 from protocol_lab import *
 from protocol_lab.checker.result import Result
 from protocol_lab.model.spec import Model
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    expect_parameters,
-    repair,
-    right,
-    run,
-    take_steps,
-    with_action,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 # --- Lose a record ---------------------------------------------------------------------------
 

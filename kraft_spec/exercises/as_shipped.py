@@ -23,16 +23,7 @@ from kraft_spec.kip_853 import kip_853_spec
 from kraft_spec.model import Server, has_started, is_alive, is_member, pair, pairs_of
 from protocol_lab import *
 from protocol_lab.model.spec import Action, Property, Spec
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    exercise,
-    expect_parameters,
-    repair,
-    right,
-    run,
-    with_action,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 FIXED = {
     "stale_vote_request_fixed": True,

@@ -9,16 +9,7 @@ from kraft_spec.challenges import THREE_SERVERS
 from kraft_spec.model import State
 from kraft_spec.properties import logs_diverge
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    expect_parameters,
-    right,
-    shortest_path,
-    take_steps,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = kip_853.spec
 

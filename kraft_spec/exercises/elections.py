@@ -5,16 +5,7 @@ from kraft_spec.challenges import THREE_SERVERS
 from kraft_spec.constants import Constants
 from kraft_spec.model import Server, State
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    expect_parameters,
-    right,
-    shortest_path,
-    take_steps,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = kip_853.spec
 

@@ -6,16 +6,7 @@ from kraft_spec.challenges import THREE_SERVERS, TWO_SERVERS
 from kraft_spec.constants import Constants
 from kraft_spec.model import State
 from protocol_lab import *
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    right,
-    same_invariant,
-    shortest_path,
-    take_steps,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 
 spec = kip_853.spec
 

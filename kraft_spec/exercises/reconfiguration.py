@@ -4,15 +4,7 @@ from kraft_spec import kip_853
 from kraft_spec.actions.cluster import add_voter_check, remove_voter_check
 from kraft_spec.constants import Constants
 from kraft_spec.model import Error, State
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    right,
-    shortest_path,
-    take_steps,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 from protocol_lab.traces.walk import Walk
 
 spec = kip_853.spec

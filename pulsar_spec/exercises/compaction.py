@@ -7,20 +7,7 @@ from protocol_lab.model.spec import Spec
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import initial
-from protocol_lab.teaching.exercises import (
-    Feedback,
-    against_par,
-    exercise,
-    expect_parameters,
-    repair,
-    right,
-    run,
-    shortest_path,
-    take_steps,
-    with_action,
-    with_invariant,
-    wrong,
-)
+from protocol_lab.teaching.exercises import *
 from pulsar_spec import compaction, compaction_v4_2
 from pulsar_spec.compaction import forget_phase_one, is_kept
 from pulsar_spec.exercises.crash_points import crash_points
