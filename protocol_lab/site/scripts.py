@@ -26,7 +26,8 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
     asking = PREDICTION_SCRIPT.read_text(encoding="utf-8")
     widgets = [*stepper, "const renderPrediction = (() => {", asking, "return render; })();"]
     body = "\n".join(widgets).replace("export default { render };", "")
-    live = [_PAGE / "engine.js", _PAGE / "live.js", _PAGE / "search_bar.js", _PAGE / "exercises.js"]
+    names = ("engine", "live", "search_bar", "exercises", "dropped_files")
+    live = [_PAGE / f"{name}.js" for name in names]
     parts = [_SEARCH, _PAGE / "worker.js"]
     worker = "\n".join(each.read_text(encoding="utf-8") for each in parts)
     worker = worker.replace("export function", "function")

@@ -19,9 +19,10 @@ class Engine {
         this.worker.onmessage = ({ data }) => {
           if (data.kind === "shown") this.opened.get(data.key)?.(data.part, data.values);
           else if (data.kind === "wanted") this.bring(data.name);
-          else if (data.kind === "checked") this.judged(data.judgement);
+          else if (data.kind === "reading") this.hear(data);
+          else if (data.kind === "answered") this.answered.resolve(data.answer);
           else if (data.kind === "ready") resolve();
-          else reject(new Error(data.text));
+          else (this.answered ?? { reject }).reject(new Error(data.text));
         };
         this.worker.postMessage({ kind: "begin", files });
       };
@@ -47,8 +48,18 @@ class Engine {
 
   /** The judgement of an exercise's cell, as page/exercise_cell.py tells it. */
   check(asked) {
-    this.worker.postMessage({ kind: "check", asked });
-    return new Promise((resolve) => (this.judged = resolve));
+    return this.ask({ kind: "check", asked });
+  }
+
+  /** What a module of the kit answers of files; hear({done, all}) is called with its progress. */
+  read(asked, hear) {
+    this.hear = hear;
+    return this.ask({ kind: "read", ...asked });
+  }
+
+  ask(message) {
+    this.worker.postMessage(message);
+    return new Promise((resolve, reject) => (this.answered = { resolve, reject }));
   }
 
   /** Ends it, whatever it is doing. */

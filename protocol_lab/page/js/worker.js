@@ -28,14 +28,14 @@ async function begin({ files }) {
   };
   const loader = new TextDecoder().decode(contents["pyodide.mjs"]).replace("await import(e)", "await importPacked(e)");
   const { loadPyodide } = await import(URL.createObjectURL(new Blob([loader], { type: TYPES.mjs })));
-  const [python, viz] = await Promise.all([
+  const [started, viz] = await Promise.all([
     loadPyodide({ indexURL: "https://page.invalid/", stdout: console.log }),
     importPacked("viz.mjs").then(({ instance }) => instance()),
   ]);
+  python = started;
   python.unpackArchive(contents["kit.zip"], "zip", { extractDir: KIT });
   python.runPython(`import sys; sys.path.insert(0, "${KIT}")
 import tqdm; tqdm.tqdm.monitor_interval = 0  # it would be a thread, which a page has not`);
-  checked = python.pyimport("protocol_lab.page.exercise_cell").checked;
   const { Kernel } = python.pyimport("protocol_lab.page.kernel");
   const shown = (key, part, values) => tell("shown", { key, part, values: JSON.parse(values) });
   return Kernel(shown, (dot) => viz.renderString(dot, { format: "svg" }), search);
@@ -88,8 +88,32 @@ async function search(name, question, key) {
   }
 }
 
+// --- Files that were dropped ---
+
+const DROPPED = "/dropped";
+
+/** Has a module of the kit read files. They are not copied: Python reads them where they are. */
+async function read({ reader, files, options }) {
+  const { FS } = python;
+  const named = new Map();
+  for (const { path, file } of files) {
+    let name = path;
+    while (named.has(name)) name += "~";
+    named.set(name, file);
+  }
+  FS.mkdirTree(DROPPED);
+  FS.mount(FS.filesystems.WORKERFS, { blobs: [...named].map(([name, data]) => ({ name, data })) }, DROPPED);
+  for (const [name, { lastModified }] of named) FS.utime(`${DROPPED}/${name}`, lastModified, lastModified);
+  try {
+    const { answer } = python.pyimport(reader);
+    return JSON.parse(answer(DROPPED, JSON.stringify(options), (done, all) => tell("reading", { done, all })));
+  } finally {
+    FS.unmount(DROPPED);
+  }
+}
+
 let kernel = null; // a promise of it
-let checked = null; // judges an exercise's cell
+let python = null;
 const ASKED = {
   begin(message) {
     kernel = begin(message);
@@ -102,7 +126,15 @@ const ASKED = {
   },
   async check({ asked }) {
     await kernel;
-    tell("checked", { judgement: JSON.parse(checked(JSON.stringify(asked))) });
+    const { checked } = python.pyimport("protocol_lab.page.exercise_cell");
+    tell("answered", { answer: JSON.parse(checked(JSON.stringify(asked))) });
+  },
+  async read(message) {
+    await kernel;
+    await read(message).then(
+      (answer) => tell("answered", { answer }),
+      (error) => tell("broken", { text: String(error) }),
+    );
   },
   stop: ({ key }) => stopped.add(key),
   send: async ({ key, message }) => (await kernel).answer(key, JSON.stringify(message)),

@@ -112,7 +112,10 @@ function begin() {
   holders.forEach((each) => seen.observe(each));
   document.querySelectorAll(".lab-film").forEach(playFilm);
   showPredictions();
-  if (engine) document.querySelectorAll(".lab-exercise").forEach((each) => showExercise(each, newEngine));
+  if (engine) {
+    document.querySelectorAll(".lab-exercise").forEach((each) => showExercise(each, newEngine));
+    document.querySelectorAll(".lab-files").forEach((each) => showDropZone(each, newEngine));
+  }
   explainTerms();
   offerCopies();
   openAddress(holders);

@@ -15,6 +15,7 @@ on_spark         reads and judges on Spark
 moment_pictures  moments in the lessons' pictures
 report_page      the parts of a page
 report           all that the logs say, as text, as HTML and as JSON
+in_a_page        reads logs that are dropped on a page
 
 Nothing is guessed: what no line and no record says stays open. Releases 0.10.2 to 4.3 were read.
 """

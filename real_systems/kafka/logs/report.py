@@ -203,7 +203,8 @@ def read(
     end: str | None = None,
     check: bool = False,
     rules: str | None = None,
-    engine: str = "native",
+    engine: str | Run = "native",
+    most_unpacked: int | None = None,
 ) -> Report:
     """Read the logs in these folders or archives.
 
@@ -211,11 +212,12 @@ def read(
     "02:19". A metadata log is checked against the controller's rules if few partitions are asked
     about, or if `check` says so; then the run that explains it is listed, too. `rules`: as if
     eligible leader replicas were "elr=on" or "elr=off", whatever the log says. `engine`: "native",
-    or "spark" for large folders, with the same answers. Raises LabError.
+    or "spark" for large folders, with the same answers, or what runs the work. `most_unpacked`:
+    bytes of what archives have, if that is to be little. Raises LabError.
     """
     eligible, run = _eligible(rules), _run(engine)
     try:
-        with unpacked([Path(each) for each in folders]) as found:
+        with unpacked([Path(each) for each in folders], most_unpacked) as found:
             sources = find_sources(found)
             cluster = read_cluster(sources, topic, run)
     except OSError as error:
@@ -287,8 +289,10 @@ def read(
     )
 
 
-def _run(engine: str) -> Run:
+def _run(engine: str | Run) -> Run:
     """What runs the work of an engine. Raises LabError."""
+    if callable(engine):
+        return engine
     if engine == "native":
         return here
     if engine == "spark":

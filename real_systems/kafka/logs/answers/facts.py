@@ -147,7 +147,7 @@ def own_lines(cluster: Cluster, partition: str) -> str:
         return f"nothing says which brokers have a replica of it. {_remedy(cluster)}"
     fetches = _times(cluster.said_of("fetches"))
     own = _own(cluster, partition)
-    away = away_at(events_of_brokers(cluster), moments[-1].time + _SETTLED)
+    last = moments[-1]
     for broker in {each for moment in moments for each in moment.replicas}:
         lines = own.get(broker, [])
         if not lines:
@@ -163,11 +163,12 @@ def own_lines(cluster: Cluster, partition: str) -> str:
                 )
         if broker not in fetches:
             return f"broker {broker}'s server.log is missing. Add it."
-        if broker not in away and max(each.fields["epoch"] for each in lines) < moments[-1].epoch:
-            return (
-                f"broker {broker}'s log does not say that it took up leader epoch"
-                f" {moments[-1].epoch}. Add its {_LOGS}, to its end."
-            )
+        if max(each.fields["epoch"] for each in lines) < last.epoch:
+            if broker not in away_at(events_of_brokers(cluster), last.time + _SETTLED):
+                return (
+                    f"broker {broker}'s log does not say that it took up leader epoch {last.epoch}."
+                    f" Add its {_LOGS}, to its end."
+                )
     for moment, until in _reigns(moments):
         lines = own.get(moment.leader, [])
         if until - moment.time > _SETTLED and all(

@@ -73,14 +73,15 @@ class Unpacked:
 
 
 @contextmanager
-def unpacked(paths: Sequence[Path]) -> Iterator[Unpacked]:
+def unpacked(paths: Sequence[Path], most: int | None = None) -> Iterator[Unpacked]:
     """These folders and files, and what is in archives among or below them, while the block lasts.
 
-    Nothing stays of it in the temporary folder, even if the process is killed. Raises OSError.
+    most: bytes that may be unpacked, if they are fewer than usual. Nothing stays of it in the
+    temporary folder, even if the process is killed. Raises OSError.
     """
     found = Unpacked()
     with TemporaryDirectory(prefix="cluster-logs-", ignore_cleanup_errors=True) as place:
-        unpacker = _Unpacker(Path(place), found)
+        unpacker = _Unpacker(Path(place), found, most)
         for path in paths:
             if not is_archive(path):
                 found.places.append(path)
@@ -118,8 +119,8 @@ def _kind(path: Path) -> str:
 class _Unpacker:
     """Unpacks archives into folders below a place, within bounds."""
 
-    def __init__(self, place: Path, found: Unpacked):
-        self._place, self._found = place, found
+    def __init__(self, place: Path, found: Unpacked, most: int | None):
+        self._place, self._found, self._most = place, found, most
         self._members = self._used = self._packed = 0
         self._watcher: subprocess.Popen | None = None
 
@@ -189,7 +190,7 @@ class _Unpacker:
 
     def _expect(self, size: int, members: int = 1) -> None:
         """So much is about to be written. Raises ValueError if it is too much."""
-        allowed = max(_ALWAYS, _RATIO * self._packed)
+        allowed = self._most or max(_ALWAYS, _RATIO * self._packed)
         free = shutil.disk_usage(self._place).free * _OF_FREE
         self._members += members
         if self._used + size > allowed or size > free:

@@ -188,24 +188,29 @@ _WORDS_OF = {
 _LIST = r"\[?(?:List\()?(\d+(?:, ?\d+)*|)"
 
 _STATE_FIELDS = {
-    "leader": r"\b[lL]eader(?:=|:|: -?\d+ -> )(-?\d+)",
-    "epoch": r"\b[lL]eaderEpoch(?:=|:|: -?\d+ -> )(\d+)",
-    "version": r"\b(?:[zZ]kVersion|partitionEpoch)(?:=|:|: -?\d+ -> )(\d+)",
-    "isr": rf"\b(?:isr=|ISR:|isr: \[[\d, ]*\] -> ){_LIST}",
-    "states": r"\bisrWithBrokerEpoch=List\(([^\]]*?\)|)\), leader",
-    "replicas": rf"\b(?:replicas=|AllReplicas:){_LIST}",
-    "elr": rf"\belr(?:=|: \[[\d, ]*\] -> ){_LIST}",
-    "last_known": rf"\blastKnownElr(?:=|: \[[\d, ]*\] -> ){_LIST}",
-    "recovery": r"\b[lL]eaderRecoveryState(?:=|:|: \w+ -> )([A-Z]+)",
-    "topic_id": r"topic (?:id|ID) (?:Some\()?([\w-]{22})",
-    "previous": r"[Pp]revious [Ll]eader [Ee]poch was:? (-?\d+)",
+    "leader": (r"\b[lL]eader(?:=|:|: -?\d+ -> )(-?\d+)", "eader=", "eader:"),
+    "epoch": (r"\b[lL]eaderEpoch(?:=|:|: -?\d+ -> )(\d+)", "eaderEpoch"),
+    "version": (
+        r"\b(?:[zZ]kVersion|partitionEpoch)(?:=|:|: -?\d+ -> )(\d+)",
+        "kVersion",
+        "partitionEpoch",
+    ),
+    "isr": (rf"\b(?:isr=|ISR:|isr: \[[\d, ]*\] -> ){_LIST}", "isr=", "ISR:", "isr: "),
+    "states": (r"\bisrWithBrokerEpoch=List\(([^\]]*?\)|)\), leader", "isrWithBrokerEpoch"),
+    "replicas": (rf"\b(?:replicas=|AllReplicas:){_LIST}", "replicas=", "AllReplicas:"),
+    "elr": (rf"\belr(?:=|: \[[\d, ]*\] -> ){_LIST}", "elr=", "elr: "),
+    "last_known": (rf"\blastKnownElr(?:=|: \[[\d, ]*\] -> ){_LIST}", "lastKnownElr"),
+    "recovery": (r"\b[lL]eaderRecoveryState(?:=|:|: \w+ -> )([A-Z]+)", "eaderRecoveryState"),
+    "topic_id": (r"topic (?:id|ID) (?:Some\()?([\w-]{22})", "topic id", "topic ID"),
+    "previous": (r"[Pp]revious [Ll]eader [Ee]poch was:? (-?\d+)", "revious "),
 }
-"""A partition's state as different releases write it; what a line does not have is not said."""
+"""A partition's state as different releases write it, each with words one of which the text then
+has, which are found faster; what a line does not have is not said."""
 
 _WITH_STATE = {"told", "decided", "leads", "follows", "elects_uncleanly"}
 _LISTS = {"isr", "replicas", "elr", "last_known"}
 
-_FIELD_PATTERNS = {name: re.compile(each) for name, each in _STATE_FIELDS.items()}
+_FIELD_PATTERNS = [(name, re.compile(each), words) for name, (each, *words) in _STATE_FIELDS.items()]
 
 _PATTERNS = {kind: [re.compile(each) for each in patterns] for kind, patterns in KINDS.items()}
 
@@ -252,8 +257,12 @@ def _said(kind: str, entry: Entry, groups: dict[str, str | None]) -> Said:
     if topic:
         partition = f"{topic}-{index}"
     if kind in _WITH_STATE and "topic_id" not in groups:  # else it is the state before
-        stated = ((name, each.search(entry.text)) for name, each in _FIELD_PATTERNS.items())
-        groups = {name: found[1] for name, found in stated if found} | groups
+        text = entry.text
+        groups = {
+            name: found[1]
+            for name, pattern, words in _FIELD_PATTERNS
+            if any([word in text for word in words]) and (found := pattern.search(text))
+        } | groups
         if states := groups.pop("states", None):
             groups["isr"] = ",".join(re.findall(r"brokerId=(\d+)", states))
     if groups.pop("confluent", None):
