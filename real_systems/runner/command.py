@@ -8,7 +8,15 @@ from pathlib import Path
 
 from protocol_lab.errors import LabError, shortened
 from real_systems.runner.recordings import Act, Recording
-from real_systems.runner.stories import Case, Story, recorded, run, stories, story_of
+from real_systems.runner.stories import (
+    Case,
+    Story,
+    recorded,
+    recording_file,
+    run,
+    stories,
+    story_of,
+)
 from real_systems.runner.story_views import StoryRun, beside_step, table
 from real_systems.runner.waiting import DidNotHappen
 
@@ -54,7 +62,21 @@ def _run_one(
             print(f"The lesson is notebooks/{story.lesson}.ipynb.")
         if story.scenario:
             print(f"The model's run is the scenario {story.scenario}.")
+        if options.story in stories() and recorded(story, release, settings) is None:
+            _offer_to_keep(story, recording)
     return _code(story, recording)
+
+
+def _offer_to_keep(story: Story, recording: Recording) -> None:
+    """Ask whether a run that the kit has no recording of is to become one. Raises LabError."""
+    file = recording_file(story, recording.release, recording.settings)
+    if not sys.stdin or not sys.stdin.isatty():
+        print(f"The kit has no recording of this run: in a terminal it asks to keep it as {file}.")
+    elif input(f"Keep this run as {file}? [y/N] ").strip().lower() in ("y", "yes"):
+        try:
+            recording.write(file)
+        except OSError as error:
+            raise LabError(f"{file} can't be written ({error.strerror}).") from None
 
 
 def _all(options: argparse.Namespace) -> int:

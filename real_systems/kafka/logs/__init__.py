@@ -17,5 +17,5 @@ report_page      the parts of a page
 report           all that the logs say, as text, as HTML and as JSON
 in_a_page        reads logs that are dropped on a page
 
-Nothing is guessed: what no line and no record says stays open. Releases 0.10.2 to 4.3 were read.
+Nothing is guessed: what no line and no record says stays open. Releases 0.10.2 to 4.4 were read.
 """

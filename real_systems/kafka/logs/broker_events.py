@@ -124,6 +124,8 @@ def _text(said: Said) -> str:
     match said.kind:
         case "came_back_clean":
             return "starts after a clean shutdown"
+        case "came_back_empty":
+            return "starts with an empty log directory"
         case "came_back_unclean":
             return "starts without a clean shutdown before"
         case "started":

@@ -28,6 +28,7 @@ _TOPIC, _BROKER = 2, 4
 _MOST_BROKERS, _MOST_MIN_ISR = 15, 99
 """A larger min.insync.replicas is as large as all the replicas that the rules have room for."""
 
+_ONLY_DISKS = {"partitionId", "topicId", "directories"}
 _FEATURES = {"eligible.leader.replicas.version": "elr", "metadata.version": "metadata_version"}
 
 _FENCED, _UNFENCED, _SHUTS_DOWN = "is fenced", "is unfenced", "begins a controlled shutdown"
@@ -230,7 +231,7 @@ class _Reader:
             place, data = f"metadata offset {record.offset}", record.data
             match record.type:
                 case "PARTITION_RECORD" | "PARTITION_CHANGE_RECORD" if self._is_own(record):
-                    yield self._partition(place, record)
+                    yield from self._partition(place, record)
                 case "REGISTER_BROKER_RECORD" if data["brokerId"] in self.brokers:
                     yield self._registration(place, data)
                 case "BROKER_REGISTRATION_CHANGE_RECORD" if data["brokerId"] in self.brokers:
@@ -263,7 +264,8 @@ class _Reader:
     def _nodes(self, brokers: Sequence[int]) -> list[int]:
         return [self.brokers.index(each) + 1 for each in brokers if each in self.brokers]
 
-    def _partition(self, place: str, record: MetadataRecord) -> LogRecord:
+    def _partition(self, place: str, record: MetadataRecord) -> Iterator[LogRecord]:
+        """Nothing for a replica that only changes its disk, as the rules know of no disks."""
         data = record.data
         created = record.type == "PARTITION_RECORD"
         leader = data.get("leader", -2)
@@ -280,6 +282,8 @@ class _Reader:
         else:
             self._version += 1
             self._epoch += named
+            if _ONLY_DISKS.issuperset(name for name, value in data.items() if value is not None):
+                return
         before, view = self._view, dict(self._view)
         for name, key in (
             ("addingReplicas", "adding"),
@@ -299,7 +303,7 @@ class _Reader:
         self._view = view
         shows = {"record": "partition", **view, "new leader epoch": named}
         steps = self._creation(view) if created else self._changes(before, view)
-        return LogRecord(
+        yield LogRecord(
             place, shows, steps, self._contradiction(view), _changes_text(before, view)
         )
 

@@ -24,6 +24,11 @@ SAID = {
         "from epoch 11 to 17 .*controller 102",
     ],
     "away_controller_4.3.1": [],
+    "empty_disk_without_elr_4.4.0": [
+        "05:56:10.* broker 1 came back with an empty log directory and stayed in the ISR: .* broker 2"
+        " truncates to offset 0: the records from offset 0 on are gone",
+        "broker 2 truncates to offset 0, below its high watermark 1",
+    ],
     "fenced_elr_unclean_4.3.1": [
         r"leaderRecoveryState 1\): broker 3 .*ELR \{1, 2\}.*offset 73",
         "broker 1 truncates to offset 1, below its high watermark 2",

@@ -21,6 +21,7 @@ from real_systems.kafka.logs.reading.metadata_log import MetadataRecord
 from real_systems.kafka.logs.report import CLUSTERS, read
 
 DATA = {
+    "empty_disk_without_elr_4.4.0": 24,
     "fenced_elr_unclean_4.3.1": 27,
     "last_replica_with_elr_4.3.1": 28,
     "last_replica_without_elr_4.3.1": 24,

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 
@@ -127,6 +128,21 @@ def test_a_run_is_told_as_it_happens(stubbed, capsys):
     assert "lost: b" in out
     assert "This is what is known" in out
     assert err == "starting\n"
+
+
+@pytest.mark.parametrize(("typed", "is_kept"), [("y", True), ("", False)])
+def test_a_run_without_a_recording_is_kept_if_that_is_wanted(
+    stubbed, capsys, monkeypatch, tmp_path, typed, is_kept
+):
+    file = tmp_path / "recordings" / "loss_2.0.0_kept_no.json"
+    monkeypatch.setattr(command, "recording_file", lambda *_: file)
+    assert main(["real", "loss", "--release", "2.0.0"]) == 0
+    assert f"in a terminal it asks to keep it as {file}." in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda question: typed)
+    assert main(["real", "loss", "--release", "2.0.0"]) == 0
+    assert file.exists() == is_kept
+    assert not is_kept or read_recording(file).release == "2.0.0"
 
 
 @pytest.fixture

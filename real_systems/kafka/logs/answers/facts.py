@@ -163,12 +163,12 @@ def own_lines(cluster: Cluster, partition: str) -> str:
                 )
         if broker not in fetches:
             return f"broker {broker}'s server.log is missing. Add it."
-        if max(each.fields["epoch"] for each in lines) < last.epoch:
-            if broker not in away_at(events_of_brokers(cluster), last.time + _SETTLED):
-                return (
-                    f"broker {broker}'s log does not say that it took up leader epoch {last.epoch}."
-                    f" Add its {_LOGS}, to its end."
-                )
+        is_behind = max(each.fields["epoch"] for each in lines) < last.epoch
+        if is_behind and broker not in away_at(events_of_brokers(cluster), last.time + _SETTLED):
+            return (
+                f"broker {broker}'s log does not say that it took up leader epoch {last.epoch}."
+                f" Add its {_LOGS}, to its end."
+            )
     for moment, until in _reigns(moments):
         lines = own.get(moment.leader, [])
         if until - moment.time > _SETTLED and all(
@@ -226,8 +226,9 @@ def _near(times: list[int], time: int, before: int, after: int) -> bool:
 
 def restarts(cluster: Cluster, partition: str) -> str:
     """For each start of a broker that was in sync whether it had been shut down cleanly."""
-    ends = [*cluster.said_of("came_back_clean"), *cluster.said_of("came_back_unclean")]
-    said_so = {node: sorted(times) for node, times in _times(ends).items()}
+    kinds = ("came_back_clean", "came_back_unclean", "came_back_empty")
+    ends = _times(each for kind in kinds for each in cluster.said_of(kind))
+    said_so = {node: sorted(times) for node, times in ends.items()}
     stops = _times(cluster.said_of("shut_down"))
     before: dict[int, int] = {}
     for time, broker in _starts(cluster, partition):

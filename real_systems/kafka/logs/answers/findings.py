@@ -139,21 +139,27 @@ def without_leader(cluster: Cluster, partition: str) -> Iterator[Finding]:
 
 
 def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
-    """A broker that came back without a clean shutdown, and what it was to the partition."""
-    for said in cluster.said_of("came_back_unclean"):
+    """A broker that came back without a clean shutdown, or without its logs, and what it was to the
+    partition."""
+    for said in (*cluster.said_of("came_back_unclean"), *cluster.said_of("came_back_empty")):
         node, time = said.entry.node, said.entry.time
         moment = cluster.at(partition, time)
         if node is None or moment is None or node not in moment.replicas:
             continue
         end = _loaded(cluster, partition, node, time)
         ends = "" if end is None else f"; its log ends at offset {end}"
+        how = "without a clean shutdown"
+        if said.kind == "came_back_empty":
+            if end is not None:  # another of its folders has this log
+                continue
+            how = "with an empty log directory"
         if _stayed(cluster, partition, node, moment):
             gone = _taken_over(cluster, partition, node, time)
             yield Finding(
                 time,
                 partition,
-                f"broker {node} came back without a clean shutdown and stayed in the ISR: with ELR"
-                f" off its log is taken for complete{ends}{gone}",
+                f"broker {node} came back {how} and stayed in the ISR: with ELR off its log is taken"
+                f" for complete{ends}{gone}",
                 said.entry.place,
                 _LAST_REPLICA,
             )
@@ -161,8 +167,8 @@ def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
             yield Finding(
                 time,
                 partition,
-                f"broker {node} came back without a clean shutdown: the controller takes it out of"
-                f" the ISR and the ELR, since it may lack records{ends}",
+                f"broker {node} came back {how}: the controller takes it out of the ISR and the ELR,"
+                f" since it may lack records{ends}",
                 said.entry.place,
                 _LAST_REPLICA,
             )

@@ -26,7 +26,7 @@ class Rule:
 RULES = [
     Rule("elections outside the ISR", findings.unclean_elections, (facts.decisions,)),
     Rule(
-        "replicas that came back without a clean shutdown and were taken for complete",
+        "replicas that came back unclean, or with an empty disk, and were taken for complete",
         findings.unclean_returns,
         (facts.decisions, facts.restarts),
     ),

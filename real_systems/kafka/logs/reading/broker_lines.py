@@ -1,4 +1,4 @@
-"""What the lines of brokers and controllers say, from 0.10.2 to 4.3: one row for each kind of line.
+"""What the lines of brokers and controllers say, from 0.10.2 to 4.4: one row for each kind of line.
 
 The wording of a line is the only contract that there is: each row names the releases in which it
 was seen (logs of real clusters; `python3 lab.py real --keep FOLDER` writes more of them).
@@ -41,6 +41,8 @@ KINDS: dict[str, list[str]] = {
     "came_back_unclean": [r"since no clean shutdown file was found"],
     # 2.8 and later
     "came_back_clean": [r"since clean shutdown file was found"],
+    # 2.8 and later: at its first start, and if its disk was lost; for each of its folders
+    "came_back_empty": [r"No logs found to be loaded in "],
     # every release
     "shut_down": [
         r"\[Kafka ?Server (?:id=)?(?P<node>\d+)\],? shut down completed",
@@ -157,6 +159,7 @@ _WORDS_OF = {
     "started": ["] started", "], started", "STARTING to STARTED"],
     "came_back_unclean": ["no clean shutdown file"],
     "came_back_clean": ["since clean shutdown file"],
+    "came_back_empty": ["No logs found to be loaded"],
     "shut_down": ["shut down completed"],
     "loaded": ["Completed load of"],
     "told": ["eceived LeaderAndIsr", "ached leader info", "kipped the become-"],
@@ -210,7 +213,9 @@ has, which are found faster; what a line does not have is not said."""
 _WITH_STATE = {"told", "decided", "leads", "follows", "elects_uncleanly"}
 _LISTS = {"isr", "replicas", "elr", "last_known"}
 
-_FIELD_PATTERNS = [(name, re.compile(each), words) for name, (each, *words) in _STATE_FIELDS.items()]
+_FIELD_PATTERNS = [
+    (name, re.compile(each), words) for name, (each, *words) in _STATE_FIELDS.items()
+]
 
 _PATTERNS = {kind: [re.compile(each) for each in patterns] for kind, patterns in KINDS.items()}
 
@@ -261,7 +266,7 @@ def _said(kind: str, entry: Entry, groups: dict[str, str | None]) -> Said:
         groups = {
             name: found[1]
             for name, pattern, words in _FIELD_PATTERNS
-            if any([word in text for word in words]) and (found := pattern.search(text))
+            if any(word in text for word in words) and (found := pattern.search(text))
         } | groups
         if states := groups.pop("states", None):
             groups["isr"] = ",".join(re.findall(r"brokerId=(\d+)", states))
