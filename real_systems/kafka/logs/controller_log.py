@@ -140,7 +140,8 @@ class _Reader:
         data = record.data
         match record.type:
             case "PARTITION_RECORD" if self._is_own(record):
-                shows = self._partition("", record).shows
+                (restored,) = self._partition("", record)
+                shows = restored.shows
                 names = {
                     "isr": "ISR",
                     "elr": "ELR",
@@ -303,9 +304,7 @@ class _Reader:
         self._view = view
         shows = {"record": "partition", **view, "new leader epoch": named}
         steps = self._creation(view) if created else self._changes(before, view)
-        yield LogRecord(
-            place, shows, steps, self._contradiction(view), _changes_text(before, view)
-        )
+        yield LogRecord(place, shows, steps, self._contradiction(view), _changes_text(before, view))
 
     def _creation(self, view: Shown) -> list[tuple[str, dict[str, Any]]]:
         order = self._nodes(view["replicas"])

@@ -25,8 +25,8 @@ SAID = {
     ],
     "away_controller_4.3.1": [],
     "empty_disk_without_elr_4.4.0": [
-        "05:56:10.* broker 1 came back with an empty log directory and stayed in the ISR: .* broker 2"
-        " truncates to offset 0: the records from offset 0 on are gone",
+        "05:56:10.* broker 1 came back with an empty log directory and stayed in the ISR: .*"
+        " broker 2 truncates to offset 0: the records from offset 0 on are gone",
         "broker 2 truncates to offset 0, below its high watermark 1",
     ],
     "fenced_elr_unclean_4.3.1": [
@@ -248,10 +248,12 @@ def test_logs_that_part_are_found_in_checkpoints_too(tmp_path):
         count = rows.count("\n") + 1
         text = f"0\n{count}\n{rows}\n"
         (folder / "leader-epoch-checkpoint").write_text(text, encoding="utf-8")
-    text = "Topic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1\n"
+    text = "Topic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1\tRemoving Replicas: 3\n"
     (tmp_path / "topics.txt").write_text(text, encoding="utf-8")
-    (found,) = read([tmp_path]).findings
+    report = read([tmp_path])
+    (found,) = report.findings
     assert "brokers 1 and 2 part at offset 1" in str(found)
+    assert report.partitions["t-0"][-1].replicas == (1, 2, 3)
     (tmp_path / "node2" / "t-0" / "leader-epoch-checkpoint").write_text(
         "0\n3\n0 0\n", encoding="utf-8"
     )

@@ -1,4 +1,4 @@
-"""What is left out of a cluster's logs takes the all-clear away, and adds no finding.
+"""What is left out of logs, in any layout, takes the all-clear away, and adds no finding.
 
     .venv/bin/python -m tests.real_systems.kafka.test_logs_left_out SEED COUNT
 
@@ -20,9 +20,13 @@ from protocol_lab.checker.result import Verdict
 from protocol_lab.errors import LabError
 from real_systems.kafka.logs.reading.broker_lines import _WORDS_OF
 from real_systems.kafka.logs.report import CLUSTERS, Report, read
+from tests.real_systems.kafka.log_layouts import COARSE, LAYOUTS, MERGED, rewritten
 
 NAMES = sorted(each.name.removesuffix(".tar.gz") for each in CLUSTERS.iterdir())
 INPUTS = 60
+
+EVERY_LAYOUT = {each: (layout, False) for each, layout in (LAYOUTS | COARSE).items()}
+EVERY_LAYOUT |= {f"{each}_merged": (layout, True) for each, layout in MERGED.items()}
 
 
 def said(report: Report) -> set[tuple]:
@@ -60,7 +64,10 @@ def without_dumps(files: list[Path], chance: random.Random) -> str:
 
 def without_nodes(files: list[Path], chance: random.Random) -> str:
     """Leaves out all of one node."""
-    folder = chance.choice(sorted({each.parent for each in files}))
+    folders = sorted({each.parent for each in files if each.parent.name.startswith("node")})
+    if not folders:
+        return "no node has a folder"
+    folder = chance.choice(folders)
     shutil.rmtree(folder)
     return f"no {folder.name}"
 
@@ -125,9 +132,9 @@ def lines_of(path: Path) -> list[str]:
 def wrong(name: str, seed: int, place: Path) -> str:
     """What is wrong with the answer to a part of a cluster's logs; "" if nothing is."""
     chance = random.Random(f"{name} {seed}")
-    shutil.unpack_archive(CLUSTERS / f"{name}.tar.gz", place, filter="data")
-    folder = place / name
-    done = []
+    called, (layout, merged) = chance.choice(sorted(EVERY_LAYOUT.items()))
+    folder = rewritten(name, place, layout, merged)
+    done = [called]
     for change in chance.sample(CHANGES, chance.choice([1, 1, 1, 2, 2, 3])):
         files = sorted(each for each in folder.rglob("*") if each.is_file())
         if files:

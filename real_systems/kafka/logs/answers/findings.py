@@ -158,8 +158,8 @@ def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
             yield Finding(
                 time,
                 partition,
-                f"broker {node} came back {how} and stayed in the ISR: with ELR off its log is taken"
-                f" for complete{ends}{gone}",
+                f"broker {node} came back {how} and stayed in the ISR: with ELR off its log is"
+                f" taken for complete{ends}{gone}",
                 said.entry.place,
                 _LAST_REPLICA,
             )
@@ -167,8 +167,8 @@ def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
             yield Finding(
                 time,
                 partition,
-                f"broker {node} came back {how}: the controller takes it out of the ISR and the ELR,"
-                f" since it may lack records{ends}",
+                f"broker {node} came back {how}: the controller takes it out of the ISR and the"
+                f" ELR, since it may lack records{ends}",
                 said.entry.place,
                 _LAST_REPLICA,
             )

@@ -15,7 +15,8 @@ from real_systems.kafka.logs.reading.lines.file_lines import blocks_of, lines_of
 from real_systems.kafka.logs.reading.sources import Source
 
 _FIELDS = (
-    "TopicId|Topic|PartitionCount|ReplicationFactor|Configs|Partition|Leader|Replicas|Isr|Elr"
+    "TopicId|Topic|PartitionCount|ReplicationFactor|Configs|Partition|Leader|Isr|Elr"
+    "|(?:Adding |Removing )?Replicas"
     "|LastKnownElr|Offline|MarkedForDeletion"
 )
 _FIELD = re.compile(rf"(?<!\S)({_FIELDS}): ?(?!(?:{_FIELDS}):)(\S*)")
