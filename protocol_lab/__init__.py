@@ -60,7 +60,7 @@ from protocol_lab.model.node_sets import (
     with_node,
     without_node,
 )
-from protocol_lab.model.parameters import Member, Range, Sequences, Subset
+from protocol_lab.model.parameters import Member, OneOf, Range, Sequences, Subset
 from protocol_lab.model.spec import HOLDS, TAKEN, Spec
 from protocol_lab.model.temporal_formulas import (
     NEXT,
@@ -92,6 +92,7 @@ __all__ = [
     "Named",
     "Node",
     "NodeSet",
+    "OneOf",
     "Per",
     "Range",
     "Seq",

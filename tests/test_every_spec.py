@@ -26,13 +26,14 @@ from tests.spec_checks import (
 # Actions that nothing stops in the sampled states, so that no refusal of theirs can be looked at.
 # KRaft's messages are lost with the link or the server that could not get them, it takes a long
 # story until a server that is waiting for votes is no voter any more, and an administrator can
-# always read. A broker that stops gets no answers to its fetches any more.
+# always read. A broker that stops gets no answers to its fetches any more, and the controller
+# answers every request for an ISR.
 OF_KRAFT = {"handle_vote_request", "handle_vote_response", "accept_begin_quorum_request"}
 ANSWERS = {"handle_join_response", "handle_remove_response"}
 
 ALWAYS_POSSIBLE = {
     "kafka.async_isr": {"leader_write"},
-    "kafka.kip_966": {"receive_fetch_response"},
+    "kafka.kip_966": {"receive_fetch_response", "receive_alter_partition_request"},
     "kraft.kip_853": {"handle_vote_request", "handle_vote_response"},
     "kraft.kip_996": OF_KRAFT,
     "kraft.kip_853_with_requests": {*OF_KRAFT, *ANSWERS},

@@ -10,8 +10,8 @@ What breaks: nothing in the defaults, with one lost log of two. min_isr_recovery
 where an ISR of three shrinks to one (15 states), and the sanity check valid_controller_isr_and_elr
 with min_isr 3 (9 states). Two lost logs are more than the protocol promises to survive with min_isr
 2. Without the ELR, as in Kafka 3.x, one is too many: an acknowledged record is lost from all
-replicas in 17 states. Each flag in `model` takes a rule away, and names the scenario that shows why
-it is there.
+replicas in 17 states. Each flag in `model` takes a rule away; a table there names the scenario that
+shows why the rule is there.
 
 In reading order:
 

@@ -1,7 +1,6 @@
 """What a broker does: it starts and stops, follows the metadata, and asks for ISR changes."""
 
-from kafka_spec.kip_966.controller import Leader as NextLeader
-from kafka_spec.kip_966.controller import fence, is_outdated, is_stale, may_lead_without
+from kafka_spec.kip_966.controller import fence, is_outdated, is_stale, leaders_without
 from kafka_spec.kip_966.model import *
 from kafka_spec.kip_966.replica import (
     add_to_fetcher,
@@ -103,14 +102,12 @@ def is_last_in_isr(s, broker) -> bool:
     return len(isr) == 1 and broker in isr
 
 
-def data_loss_shutdown(s: State, c: Constants, broker: Broker, leader: NextLeader):
+def data_loss_shutdown(s: State, c: Constants, broker: Broker, leader: OneOf(leaders_without)):
     """A power cut: the broker stops, and its whole log is lost."""
     if s.aux_ctrs.data_loss_shutdown_ctr >= c.data_loss_shutdown_limit:
         return "no more shutdowns lose data (data_loss_shutdown_limit)"
     if is_offline(s, broker):
         return "the broker is down"
-    if not may_lead_without(s, c, broker, leader):
-        return "this does not become the leader"
     if c.avoid_last_replica_standing and is_last_in_isr(s, broker):
         return "the last member of the ISR keeps its log (avoid_last_replica_standing)"
     shut_down(s, c, broker, leader)
@@ -124,7 +121,7 @@ def data_loss_shutdown(s: State, c: Constants, broker: Broker, leader: NextLeade
 
 
 def no_data_loss_shutdown(
-    s: State, c: Constants, broker: Broker, shutdown: Shutdown, leader: NextLeader
+    s: State, c: Constants, broker: Broker, shutdown: Shutdown, leader: OneOf(leaders_without)
 ):
     """A broker stops with its log whole; only a clean shutdown leaves a file that says so."""
     if s.aux_ctrs.no_data_loss_shutdown_ctr >= c.no_data_loss_shutdown_limit:
@@ -133,8 +130,6 @@ def no_data_loss_shutdown(
         return "the broker is down"
     if shutdown == "unclean" and not c.eligible_leader_replicas:
         return "without ELR nobody asks how the broker was shut down"
-    if not may_lead_without(s, c, broker, leader):
-        return "this does not become the leader"
     shut_down(s, c, broker, leader)
     s.broker_state[broker].status = "offline_clean"
     if shutdown == "unclean" or not c.eligible_leader_replicas:

@@ -1,13 +1,13 @@
 """The controller: who is fenced, who is in ISR and ELR, who leads.
 
-Steps in which somebody may be elected have the partition's next leader as a parameter, NONE (0)
-where there is none.
+Steps in which somebody may be elected have the partition's next leader as a parameter: one of those
+whom the rules allow, NONE (0) where they allow nobody. Each change of the partition becomes a
+record of the metadata log: compute, change `con_partition_metadata`, and `publish` it.
 """
 
 from kafka_spec.kip_966.model import *
 from protocol_lab import *
 
-Leader = Range(0, "broker_count")  # NONE, or a broker
 Registering = Member("messages.register_requests")
 Altering = Member("messages.alter_requests")
 
@@ -26,52 +26,29 @@ def next_elr(s, c, isr: NodeSet(Broker), replicas: NodeSet(Broker)) -> NodeSet(B
     return found & ~isr if c.elr_without_isr else found
 
 
-def remembered(
-    s, c, replicas: NodeSet(Broker), leader, isr: NodeSet(Broker), elr: NodeSet(Broker)
-) -> NodeSet(Broker):
+def remembered(c, before: PartitionChange, after: PartitionChange) -> NodeSet(Broker):
     """The last known ELR: who has left the ELR since the ISR had min_isr members.
 
-    With `last_known_leader` it is whoever led last, from the moment at which the ISR is empty until
-    somebody leads again.
+    With `last_known_leader` it is the broker that led last, from the moment at which the ISR is
+    empty until there is a leader again.
     """
-    partition = s.con_partition_metadata
     if c.last_known_leader:
-        if leader != NONE:
+        if after.leader != NONE:
             return nodes_up_to(0)
-        if len(isr) == 0 and partition.leader != NONE:
-            return with_node(nodes_up_to(0), partition.leader)
-        return partition.last_known_elr
-    if len(isr) >= c.min_isr:
+        if len(after.isr) == 0 and before.leader != NONE:
+            return only(before.leader)
+        return before.last_known_elr
+    if len(after.isr) >= c.min_isr:
         return nodes_up_to(0)
-    return partition.last_known_elr | (replicas & partition.elr & ~elr)
+    return before.last_known_elr | (after.replicas & before.elr & ~after.elr)
 
 
-def write_partition(
-    s,
-    c,
-    replicas: NodeSet(Broker),
-    leader,
-    isr: NodeSet(Broker),
-    elr: NodeSet(Broker),
-    leader_epoch,
-    adding: NodeSet(Broker),
-    removing: NodeSet(Broker),
-) -> None:
-    """Write a record with the next partition epoch."""
+def publish(s, c) -> None:
+    """Write the changed partition to the metadata log, under the next partition epoch."""
     partition = s.con_partition_metadata
-    record = PartitionChange(
-        replicas=replicas,
-        isr=isr,
-        elr=elr,
-        last_known_elr=remembered(s, c, replicas, leader, isr, elr),
-        leader=leader,
-        leader_epoch=leader_epoch,
-        partition_epoch=partition.partition_epoch + 1,
-        adding=adding,
-        removing=removing,
-    )
-    append(s.con_metadata_log, record)
-    s.con_partition_metadata = last(s.con_metadata_log)
+    partition.last_known_elr = remembered(c, last(s.con_metadata_log), partition)
+    partition.partition_epoch += 1
+    append(s.con_metadata_log, partition)
 
 
 # --- Who may lead --------------------------------------------------------------------------------
@@ -112,45 +89,34 @@ def leader_stays(
     return len(candidates(s, c, isr, elr, unfenced)) == 0
 
 
-def may_lead(
-    s, c, leader, isr: NodeSet(Broker), elr: NodeSet(Broker), unfenced: NodeSet(Broker)
-) -> bool:
-    """Can this be the partition's leader beside this ISR and ELR, with these unfenced?"""
-    if leader_stays(s, c, isr, elr, unfenced):
-        return leader == s.con_partition_metadata.leader
-    found = candidates(s, c, isr, elr, unfenced)
-    if len(found) == 0:
-        return leader == NONE
-    return leader != NONE and leader in found
+def next_leaders(
+    s, c, isr: NodeSet(Broker), elr: NodeSet(Broker), unfenced: NodeSet(Broker)
+) -> NodeSet(Broker):
+    """Who may be the leader beside this ISR and ELR, with these unfenced."""
+    leader = s.con_partition_metadata.leader
+    if leader != NONE and leader_stays(s, c, isr, elr, unfenced):
+        return only(leader)
+    return candidates(s, c, isr, elr, unfenced)
 
 
 def change_members(
     s, c, leader, isr: NodeSet(Broker), elr: NodeSet(Broker), unfenced: NodeSet(Broker)
 ) -> None:
-    """A broker was fenced, unfenced or registered: write the partition, if it changes."""
+    """A broker was fenced, unfenced or registered: publish the partition, if it changes."""
     partition = s.con_partition_metadata
-    new_isr, new_elr, epoch = isr, elr, partition.leader_epoch
-    if leader_stays(s, c, isr, elr, unfenced):
-        if isr == partition.isr and elr == partition.elr:
-            return
-    else:
-        epoch += 1
+    stays = leader_stays(s, c, isr, elr, unfenced)
+    if stays and isr == partition.isr and elr == partition.elr:
+        return
+    partition.isr = isr
+    partition.elr = elr
+    if not stays:
+        partition.leader = leader
+        partition.leader_epoch += 1
         if leader != NONE and leader not in isr:
-            if leader in electable(c, elr, unfenced):
-                new_isr, new_elr = with_node(isr, leader), without_node(elr, leader)
-            else:
-                new_isr, new_elr = with_node(nodes_up_to(0), leader), nodes_up_to(0)
-    write_partition(
-        s,
-        c,
-        partition.replicas,
-        leader,
-        new_isr,
-        new_elr,
-        epoch,
-        partition.adding,
-        partition.removing,
-    )
+            is_eligible = leader in electable(c, elr, unfenced)
+            partition.isr = with_node(isr, leader) if is_eligible else only(leader)
+            partition.elr = without_node(elr, leader) if is_eligible else nodes_up_to(0)
+    publish(s, c)
 
 
 # --- Fencing -------------------------------------------------------------------------------------
@@ -164,11 +130,11 @@ def isr_without(s, c, broker) -> NodeSet(Broker):
     return without_node(isr, broker)
 
 
-def may_lead_without(s, c, broker, leader) -> bool:
-    """Can this be the leader once the broker is fenced?"""
+def leaders_without(s, c, broker) -> NodeSet(Broker):
+    """Who may be the leader once the broker is fenced."""
     isr = isr_without(s, c, broker)
     elr = next_elr(s, c, isr, s.con_partition_metadata.replicas)
-    return may_lead(s, c, leader, isr, elr, without_node(s.con_unfenced, broker))
+    return next_leaders(s, c, isr, elr, without_node(s.con_unfenced, broker))
 
 
 def fence(s, c, broker, leader) -> None:
@@ -180,13 +146,12 @@ def fence(s, c, broker, leader) -> None:
     s.con_unfenced = unfenced
 
 
-def may_lead_with(s, c, broker, leader) -> bool:
-    """Can this be the leader once the broker is unfenced?"""
+def leaders_with(s, c, broker) -> NodeSet(Broker):
+    """Who may be the leader once the broker is unfenced."""
     partition = s.con_partition_metadata
     if partition.leader != NONE:
-        return leader == partition.leader
-    unfenced = with_node(s.con_unfenced, broker)
-    return may_lead(s, c, leader, partition.isr, partition.elr, unfenced)
+        return only(partition.leader)
+    return next_leaders(s, c, partition.isr, partition.elr, with_node(s.con_unfenced, broker))
 
 
 def unfence(s, c, broker, leader) -> None:
@@ -198,27 +163,23 @@ def unfence(s, c, broker, leader) -> None:
     s.con_unfenced = unfenced
 
 
-def fence_broker(s: State, c: Constants, broker: Broker, leader: Leader):
+def fence_broker(s: State, c: Constants, broker: Broker, leader: OneOf(leaders_without)):
     """A broker's session expires."""
     if s.aux_ctrs.fence_broker_ctr >= c.fence_broker_limit:
         return "no more sessions expire (fence_broker_limit)"
     if broker not in s.con_unfenced:
         return "the broker is fenced"
-    if not may_lead_without(s, c, broker, leader):
-        return "this does not become the leader"
     fence(s, c, broker, leader)
     s.aux_ctrs.fence_broker_ctr += 1
     return TAKEN
 
 
-def unfence_broker(s: State, c: Constants, broker: Broker, leader: Leader):
+def unfence_broker(s: State, c: Constants, broker: Broker, leader: OneOf(leaders_with)):
     """The controller hears from a fenced broker."""
     if broker in s.con_unfenced:
         return "the broker is not fenced"
     if not is_running(s, broker):
         return "the broker does not run"
-    if not may_lead_with(s, c, broker, leader):
-        return "this does not become the leader"
     unfence(s, c, broker, leader)
     return TAKEN
 
@@ -233,20 +194,23 @@ def is_unclean(c, message) -> bool:
     return message.broker_epoch == 0 and bool(c.unclean_shutdown_detection)
 
 
-def receive_broker_reg_request(s: State, c: Constants, message: Registering, leader: Leader):
+def leaders_after_registration(s, c, message: Registering) -> NodeSet(Broker):
+    """Who may be the leader once the broker is registered."""
+    broker, partition = message.source, s.con_partition_metadata
+    if not is_unclean(c, message):
+        return leaders_with(s, c, broker)
+    isr, elr = without_node(partition.isr, broker), without_node(partition.elr, broker)
+    return next_leaders(s, c, isr, elr, with_node(s.con_unfenced, broker))
+
+
+def receive_broker_reg_request(
+    s: State, c: Constants, message: Registering, leader: OneOf(leaders_after_registration)
+):
     """A broker registers and gets an epoch; without a clean-shutdown file it leaves ISR and ELR."""
-    broker = message.source
+    broker, partition = message.source, s.con_partition_metadata
     known = s.con_broker_reg[broker]
     if broker in s.con_unfenced and known.incarnation_id != message.incarnation_id:
         return "another incarnation of the broker has a session"
-    partition = s.con_partition_metadata
-    isr, elr = without_node(partition.isr, broker), without_node(partition.elr, broker)
-    unfenced = with_node(s.con_unfenced, broker)
-    unclean = is_unclean(c, message)
-    if unclean and not may_lead(s, c, leader, isr, elr, unfenced):
-        return "this does not become the leader"
-    if not unclean and not may_lead_with(s, c, broker, leader):
-        return "this does not become the leader"
     response = RegisterResponse(
         dest=broker,
         broker_epoch=s.aux_broker_epoch + 1,
@@ -258,7 +222,9 @@ def receive_broker_reg_request(s: State, c: Constants, message: Registering, lea
     s.con_broker_reg[broker].incarnation_id = message.incarnation_id
     discard(s.messages.register_requests, s.messages_discard.register_requests, message)
     add_once(s.messages.register_responses, response)
-    if unclean:
+    if is_unclean(c, message):
+        isr, elr = without_node(partition.isr, broker), without_node(partition.elr, broker)
+        unfenced = with_node(s.con_unfenced, broker)
         change_members(s, c, leader, isr, elr, unfenced)
         s.con_unfenced = unfenced
     else:
@@ -293,55 +259,66 @@ def error_of(s, c, request) -> Error:
     return "nil"
 
 
-def completes_reassignment(s, c, isr: NodeSet(Broker)) -> bool:
-    """Does this ISR, without those to be removed, have all that were added, and enough members?"""
+def completes_reassignment(
+    c, isr: NodeSet(Broker), adding: NodeSet(Broker), removing: NodeSet(Broker)
+) -> bool:
+    """Does this ISR, without those to be removed, have all that are added, and enough members?"""
+    final = isr & ~removing
+    return len(adding | removing) > 0 and is_subset(adding, final) and len(final) >= c.min_isr
+
+
+def end_reassignment(s) -> None:
+    """Those to be removed are no replicas any more; a new leader epoch begins."""
     partition = s.con_partition_metadata
-    if len(partition.adding) == 0 and len(partition.removing) == 0:
-        return False
-    final = isr & ~partition.removing
-    return is_subset(partition.adding, final) and len(final) >= c.min_isr
+    partition.replicas = partition.replicas & ~partition.removing
+    partition.adding = nodes_up_to(0)
+    partition.removing = nodes_up_to(0)
+    partition.leader_epoch += 1
 
 
 def isr_after(s, c, isr: NodeSet(Broker)) -> NodeSet(Broker):
     """The ISR that an accepted request leads to."""
-    if completes_reassignment(s, c, isr):
-        return isr & ~s.con_partition_metadata.removing
+    partition = s.con_partition_metadata
+    if completes_reassignment(c, isr, partition.adding, partition.removing):
+        return isr & ~partition.removing
     return isr
 
 
-def follows(s, leader, isr: NodeSet(Broker)) -> bool:
-    """Can this be the leader beside a new ISR? The present one stays if it is in it."""
-    partition = s.con_partition_metadata
-    if partition.leader != NONE and partition.leader in isr:
-        return leader == partition.leader
-    return leader != NONE and leader in isr
+def leaders_in(s, isr: NodeSet(Broker)) -> NodeSet(Broker):
+    """Who may be the leader beside a new ISR: the present one if it is in it, else any member."""
+    leader = s.con_partition_metadata.leader
+    return only(leader) if leader in isr else isr
 
 
-def receive_alter_partition_request(s: State, c: Constants, message: Altering, leader: Leader):
+def leaders_after_request(s, c, message: Altering) -> NodeSet(Broker):
+    """Who may be the leader once the request is answered."""
+    leader = s.con_partition_metadata.leader
+    if error_of(s, c, message) != "nil":
+        return only(leader) if leader != NONE else nodes_up_to(0)
+    return leaders_in(s, isr_after(s, c, message.isr))
+
+
+def receive_alter_partition_request(
+    s: State, c: Constants, message: Altering, leader: OneOf(leaders_after_request)
+):
     """The controller accepts an ISR if it is asked by the leader, who knows all that it knows."""
     partition = s.con_partition_metadata
-    error = error_of(s, c, message)
+    error, isr = error_of(s, c, message), isr_after(s, c, message.isr)
+    if error == "nil" and len(isr) == 0:
+        return "nobody would be in the ISR"
     response = AlterPartitionResponse(dest=message.source, error=error, request=message)
-    if error != "nil":
-        if leader != partition.leader:
-            return "the leader stays"
-    else:
-        completes = completes_reassignment(s, c, message.isr)
-        isr = isr_after(s, c, message.isr)
-        if not follows(s, leader, isr):
-            return "this does not become the leader"
-        replicas, epoch = partition.replicas, partition.leader_epoch
-        adding, removing = partition.adding, partition.removing
-        if completes:
-            replicas, epoch = replicas & ~removing, epoch + 1
-            adding, removing = nodes_up_to(0), nodes_up_to(0)
-        elr = next_elr(s, c, isr, replicas)
-        write_partition(s, c, replicas, leader, isr, elr, epoch, adding, removing)
-        response.replicas = replicas
+    if error == "nil":
+        if completes_reassignment(c, message.isr, partition.adding, partition.removing):
+            end_reassignment(s)
+        partition.elr = next_elr(s, c, isr, partition.replicas)
+        partition.isr = isr
+        partition.leader = leader
+        publish(s, c)
+        response.replicas = partition.replicas
         response.isr = isr
         response.leader = leader
-        response.leader_epoch = epoch
-        response.partition_epoch = s.con_partition_metadata.partition_epoch
+        response.leader_epoch = partition.leader_epoch
+        response.partition_epoch = partition.partition_epoch
     add_once(s.messages.alter_responses, response)
     discard(s.messages.alter_requests, s.messages_discard.alter_requests, message)
     return TAKEN
@@ -350,8 +327,27 @@ def receive_alter_partition_request(s: State, c: Constants, message: Altering, l
 # --- Reassignment --------------------------------------------------------------------------------
 
 
+def is_done_at_once(s, c, adding: NodeSet(Broker), removing: NodeSet(Broker)) -> bool:
+    """Is the reassignment complete with the ISR as it is? Some replica must be left."""
+    partition = s.con_partition_metadata
+    left = (partition.replicas | adding) & ~removing
+    return completes_reassignment(c, partition.isr, adding, removing) and len(left) > 0
+
+
+def leaders_after_reassignment(s, c, adding: NodeSet(Broker), removing: NodeSet(Broker)) -> NodeSet(
+    Broker
+):
+    """Who may be the leader once the reassignment has begun, or is done."""
+    isr = s.con_partition_metadata.isr
+    return leaders_in(s, isr & ~removing if is_done_at_once(s, c, adding, removing) else isr)
+
+
 def perform_partition_reassignment(
-    s: State, c: Constants, adding: Subset(Broker), removing: Subset(Broker), leader: Leader
+    s: State,
+    c: Constants,
+    adding: Subset(Broker),
+    removing: Subset(Broker),
+    leader: OneOf(leaders_after_reassignment),
 ):
     """An administrator gives the partition other replicas."""
     partition = s.con_partition_metadata
@@ -365,18 +361,19 @@ def perform_partition_reassignment(
         return "only others are added, and only replicas are removed"
     if len(partition.replicas) + len(adding) - len(removing) < c.min_isr:
         return "too few replicas are left"
-    replicas = partition.replicas | adding
-    isr = partition.isr
-    elr = partition.elr
-    epoch, coming, going = partition.leader_epoch, adding, removing
-    final = isr & ~removing
-    if is_subset(adding, final) and size(final) >= c.min_isr and size(replicas & ~removing) > 0:
-        replicas, isr, epoch = replicas & ~removing, final, epoch + 1
-        elr = next_elr(s, c, isr, replicas)
-        coming, going = nodes_up_to(0), nodes_up_to(0)
-    if not follows(s, leader, isr):
-        return "this does not become the leader"
-    write_partition(s, c, replicas, leader, isr, elr, epoch, coming, going)
+    if leader == NONE:
+        return "nobody would be in the ISR"
+    done = is_done_at_once(s, c, adding, removing)
+    partition.replicas = partition.replicas | adding
+    partition.adding = adding
+    partition.removing = removing
+    if done:
+        end_reassignment(s)
+        isr = partition.isr & ~removing
+        partition.elr = next_elr(s, c, isr, partition.replicas)
+        partition.isr = isr
+    partition.leader = leader
+    publish(s, c)
     s.aux_ctrs.reassignment_ctr += 1
     return TAKEN
 
@@ -406,7 +403,8 @@ def unclean_recovery(s: State, c: Constants, leader: Broker):
             return "somebody of the last known ELR is away"
         if is_longer(s, member, leader):
             return "somebody has a longer log"
-    isr = with_node(nodes_up_to(0), leader)
-    epoch, adding, removing = partition.leader_epoch + 1, partition.adding, partition.removing
-    write_partition(s, c, partition.replicas, leader, isr, nodes_up_to(0), epoch, adding, removing)
+    partition.isr = only(leader)
+    partition.leader = leader
+    partition.leader_epoch += 1
+    publish(s, c)
     return TAKEN

@@ -3,6 +3,22 @@
 One partition. Brokers count from 1, and a replica has its broker's number. Offsets count from 1, as
 in the original; end offset and high watermark are exclusive, so that both are 1 while a log is
 empty. An absent offset, epoch or leader is 0.
+
+Throughout: `s` is the state and `c` the constants; `isr` and `elr` are sets of brokers, in sync and
+eligible to lead; `leo` is a log's end offset, `leso` the one at which a leader's epoch begins,
+`hwm` the high watermark, `ap` an AlterPartition request. `con_` marks what the controller knows,
+`aux_` and `inv_` what only the model counts or checks. Who acts comes first among parameters.
+
+Where a rule is applied, and the scenario kip_966_... that shows why it is there:
+
+    eligible_leader_replicas    controller.next_elr, isr_without    last_replica_standing
+    unclean_shutdown_detection  controller.is_unclean               rejoins_with_an_empty_log
+    strict_min_isr              replica.can_advance                 committed_by_the_leader_alone
+    broker_epoch_checked        controller.is_stale                 joins_with_an_old_broker_epoch
+    elr_emptied                 controller.next_elr                 eligible_for_too_long
+    elr_without_isr             controller.next_elr                 in_isr_and_elr
+    maximal_isr                 broker.send_alter_partition_request
+    last_known_leader           controller.remembered               two_unclean_restarts
 """
 
 from typing import Annotated, NamedTuple
@@ -15,6 +31,8 @@ from protocol_lab import *
 class Constants(NamedTuple):
     """The size of the model, what may happen how often, rules, and how far to look."""
 
+    # --- Size ---
+
     broker_count: Annotated[int, Limits(1, 5, "brokers", classes=(3, 5))] = 2
     init_replication_factor: Annotated[int, Limits(1, "broker_count", "replicas at the start")] = 2
     init_isr_size: Annotated[
@@ -22,6 +40,8 @@ class Constants(NamedTuple):
     ] = 2
     min_isr: Annotated[int, Limits(0, "init_isr_size", "min.insync.replicas")] = 2
     values: Annotated[int, Limits(0, 4, "records that producers write", classes=(2, 4))] = 1
+
+    # --- What may happen, and how often ---
 
     no_data_loss_shutdown_limit: Annotated[
         int, Limits(0, 9, "shutdowns, clean or not, that leave the log whole")
@@ -33,29 +53,24 @@ class Constants(NamedTuple):
     leader_shrink_isr_limit: Annotated[int, Limits(0, 9, "requests to shrink the ISR")] = 0
     reassignment_limit: Annotated[int, Limits(0, 9, "reassignments of the partition")] = 0
 
-    # `controller.next_elr`, `isr_without``. Scenario: last_replica_standing.
+    # --- Rules, in the table above ---
+
     eligible_leader_replicas: Annotated[
         int,
         flag("there is an ELR, and the ISR may become empty; off: the rules of the folder v3.5"),
     ] = 1
-    # `controller.is_unclean`. Scenario: kip_966_rejoins_with_an_empty_log.
     unclean_shutdown_detection: Annotated[
         int, flag("who registers without a clean-shutdown file leaves ISR and ELR")
     ] = 1
-    # `replica.can_advance`. Scenario: kip_966_committed_by_the_leader_alone.
     strict_min_isr: Annotated[
         int, flag("the high watermark waits for min_isr members of the ISR (KAFKA-15583)")
     ] = 1
-    # `controller.is_stale`. Scenario: kip_966_joins_with_an_old_broker_epoch.
     broker_epoch_checked: Annotated[
         int, flag("AlterPartition compares the broker epochs of those it adds (KIP-903)")
     ] = 1
     partition_epoch_checked: Annotated[int, flag("AlterPartition compares partition epochs")] = 1
-    # `controller.next_elr`. Scenario: kip_966_eligible_for_too_long.
     elr_emptied: Annotated[int, flag("an ISR of min_isr members empties the ELR")] = 1
-    # `controller.next_elr`. Scenario: kip_966_in_isr_and_elr.
     elr_without_isr: Annotated[int, flag("members of the ISR are taken out of the ELR")] = 0
-    # `broker.send_alter_partition_request`.
     maximal_isr: Annotated[int, flag("a leader waits for all whom it has asked for")] = 1
     leso_checked: Annotated[
         int, flag("who joins the ISR has reached the first record of the leader's epoch")
@@ -74,7 +89,6 @@ class Constants(NamedTuple):
     unclean_recovery: Annotated[
         int, flag("if ISR and ELR are empty, the longest log of the last known ELR leads")
     ] = 0
-    # `controller.remembered`. Scenario: kip_966_two_unclean_restarts.
     last_known_leader: Annotated[
         int,
         flag(
@@ -85,6 +99,8 @@ class Constants(NamedTuple):
     avoid_last_replica_standing: Annotated[
         int, flag("v3.5: the last member of the ISR does not lose its log")
     ] = 0
+
+    # --- How far to look, and room for messages and records ---
 
     max_messages_in_flight: Annotated[
         int, Limits(0, 99, "constraint: look no further with more messages", may_be_none=True)
@@ -354,7 +370,7 @@ def init(s: State, c: Constants):
     for broker in replicas:
         s.partition_status[broker] = "leader" if broker == 1 else "follower"
         known, epoch = replicas, 1
-        if contains(isr, broker):
+        if broker in isr:
             known, epoch = isr, s.con_partition_metadata.partition_epoch
         own = s.partition_metadata[broker]
         own.replicas = replicas

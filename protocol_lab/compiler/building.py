@@ -28,7 +28,7 @@ from protocol_lab.compiler.inner_functions import GeneratedCompiler, inner, refr
 from protocol_lab.compiler.kernel_cache import kept_names, kernel, missing_kernels
 from protocol_lab.compiler.operations import chosen, integers, records
 from protocol_lab.errors import KitDefect, LabError, unexpected
-from protocol_lab.model.node_sets import IS_A_NUMBER, size
+from protocol_lab.model.node_sets import IS_A_NUMBER, size, smallest
 from protocol_lab.model.spec import TRUE_OR_FALSE, Model
 from protocol_lab.model.state_view import NEITHER, NO_INDEX
 from protocol_lab.system.helper_processes import helped, helpers_at_hand
@@ -67,6 +67,7 @@ _SHARED = {
     "first_sequence": inner(chosen.first_sequence),
     "next_sequence": inner(chosen.next_sequence),
     "size_of": inner(size),
+    "smallest_of": inner(smallest),
     "keep": inner(loops.keep),
 }
 """Functions that many pieces call, compiled once in a process."""

@@ -19,6 +19,7 @@ from protocol_lab.model.parameters import (
     Bound,
     Domain,
     Member,
+    OneOf,
     Range,
     Sequences,
     Subset,
@@ -212,7 +213,7 @@ def _functions(action: Action) -> dict[str, Callable]:
         match domain:
             case Range(low, high):
                 bounds = {"low": low, "high": high}
-            case Subset(of):
+            case Subset(of) | OneOf(of):
                 bounds = {"mask": of}
             case Sequences(low, high, length):
                 bounds = {"low": low, "high": high, "length": length}
@@ -264,6 +265,13 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
                 count = over_constants(wanted, model)
                 lines.append(f"if size_of({name}_) != {count}: continue")
             return lines
+        case OneOf(of):
+            return [
+                f"left_{name} = max(1, {bound('mask', of)})  # bit 0, NONE, if the set is empty",
+                f"while left_{name} > 0:",
+                f"{name}_ = smallest_of(left_{name})",
+                f"left_{name} &= left_{name} - 1",
+            ]
         case Sequences(low, high, length):
             numbers = f"max(0, checked_add(checked_sub(high_{name}, low_{name}), 1))"
             return [

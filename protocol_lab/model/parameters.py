@@ -7,13 +7,15 @@ records it, and a search tries all of them:
     epoch: Range(0, "max_leader_epoch")       a number
     lost: Subset(Replica)                     a set of nodes
     chosen: Subset(Replica, "quorum")         a set of so many nodes
+    leader: OneOf(electable)                  a node of the set that a function gives
     request: Member("requests")               an item of a sequence or bag of the state
     answer: Named("yes", "no")                a name; the action sees 0, 1, ...
     commits: Bool                             False or True
     keys: Sequences(0, "key_space", "length") a tuple of numbers
 
-A bound of `Range` or `Sequences`, and the mask of `Subset`, may also be a function. It is called
-with those of `s`, `c` and the earlier parameters that its own parameters name.
+A bound of `Range` or `Sequences`, and the set of `Subset`, may also be a function, as that of
+`OneOf` is. It is called with those of `s`, `c` and the earlier parameters that its own parameters
+name.
 """
 
 import inspect
@@ -25,8 +27,8 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.model.evaluation import evaluated
-from protocol_lab.model.layout import Boolean, Named, Node, named_values, size_with
-from protocol_lab.model.node_sets import Nodes, nodes_up_to, size, subsets
+from protocol_lab.model.layout import NONE, Boolean, Named, Node, named_values, size_with
+from protocol_lab.model.node_sets import Nodes, members, nodes_up_to, size, subsets
 
 Bound = int | str | Callable[..., int]
 
@@ -59,6 +61,13 @@ class Subset:
 
 
 @dataclass(frozen=True)
+class OneOf:
+    """A node of the set that a function gives; NONE if the set is empty."""
+
+    of: Callable[..., int]
+
+
+@dataclass(frozen=True)
 class Member:
     """An item of the sequence or bag at this path, as it was before the step.
 
@@ -80,7 +89,7 @@ class Sequences:
     length: Bound
 
 
-Domain = Node | Range | Subset | Member | Named | Sequences
+Domain = Node | Range | Subset | OneOf | Member | Named | Sequences
 
 
 def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
@@ -95,7 +104,7 @@ def domains_of(function: Callable, skip: int) -> dict[str, Domain]:
         if not isinstance(domain, Domain):
             raise LabError(
                 f"{function.__name__}: say after a colon what the parameter {parameter.name} may"
-                " be: a Node, Range, Subset, Member, Named, Bool or Sequences, as in"
+                " be: a Node, Range, Subset, OneOf, Member, Named, Bool or Sequences, as in"
                 " `lost: Subset(Server)`."
             )
         if parameter.default is not parameter.empty:
@@ -143,6 +152,8 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
                 count = evaluate(wanted, scope)
                 found = (each for each in found if size(each) == count)
             yield from map(Nodes, found)
+        case OneOf(of):
+            yield from list(members(evaluate(of, scope))) or [NONE]
         case Sequences():
             yield from map(Chosen.plain, sequences(domain, scope))
         case Member(path):
@@ -267,7 +278,7 @@ def _names_in_bounds(domain: Domain) -> list[str]:
             bounds = (low, high)
         case Sequences(low, high, length):
             bounds = (low, high, length)
-        case Subset(of):
+        case Subset(of) | OneOf(of):
             bounds = (of,)
         case _:
             bounds = ()

@@ -12,6 +12,7 @@ from protocol_lab.model.parameters import (
     Bound,
     Domain,
     Member,
+    OneOf,
     Range,
     Sequences,
     Subset,
@@ -40,6 +41,8 @@ def _values(domain: Domain, state: type[Struct]) -> str:
             return f"{_set_of(of)}; none if left out"
         case Subset(of, size):
             return f"{_set_of(of)}; {_bound(size)} of them"
+        case OneOf(of):
+            return f"one of the nodes {_bound(of)}; 0 for none"
         case Sequences(low, high, length):
             return f"a list of numbers {_bound(low)} to {_bound(high)}; {_bound(length)} of them"
         case Member(path):

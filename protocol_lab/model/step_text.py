@@ -21,6 +21,7 @@ from protocol_lab.model.layout import IntegerLayout, Named, Node, StructLayout, 
 from protocol_lab.model.parameters import (
     Domain,
     Member,
+    OneOf,
     Sequences,
     Subset,
     TrueOrFalse,
@@ -408,7 +409,7 @@ def _kind(domain: Domain, scope: dict[str, Any]) -> str:
             return "not a sequence of numbers; write one such as [1, 0, 2]"
         case Member(path) if names := _struct_names(path, scope):
             return f"not a {' or '.join(names)}; write {names[0]}(field=value, ...)"
-        case Node():
+        case Node() | OneOf():
             return "not a node; write its number, such as 1"
         case TrueOrFalse():
             return "neither True nor False"

@@ -13,11 +13,12 @@ from typing import Any
 from protocol_lab.errors import LabError
 from protocol_lab.model.enabledness import open_parameters, writable
 from protocol_lab.model.layout import Named, Node
-from protocol_lab.model.node_sets import size
+from protocol_lab.model.node_sets import size, smallest
 from protocol_lab.model.parameters import (
     Bound,
     Domain,
     Member,
+    OneOf,
     Range,
     Sequences,
     Subset,
@@ -47,12 +48,12 @@ def possible(action: Callable[..., str], given: tuple[str, ...]) -> Callable[...
     """
     domains = open_parameters(action, given)
     scope: dict[str, Any] = {"__name__": __name__, "action_": action, "writable_": writable}
-    scope["size_"] = size
+    scope["size_"], scope["smallest_"] = size, smallest
     lines, indent = [f"def possible({', '.join(['s', 'c', *given])}):"], "    "
     for name, domain in domains.items():
         for line in _loop(action, name, domain, scope):
             lines.append(indent + line)
-            indent += "    " if line.startswith("for ") else ""
+            indent += "    " if line.startswith(("for ", "while ")) else ""
     arguments = ", ".join(["writable_(s)", "c", *domains_of(action, skip=2)])
     lines += [
         f"{indent}if len(action_({arguments})) == 0:",
@@ -96,6 +97,13 @@ def _loop(action: Callable, name: str, domain: Domain, scope: dict[str, Any]) ->
             if wanted is not None:
                 lines.append(f"if size_({name}) != {_over_constants(wanted)}: continue")
             return lines
+        case OneOf(of):
+            return [
+                f"left_{name}_ = max(1, {value('mask', of)})",
+                f"while left_{name}_ > 0:",
+                f"{name} = smallest_(left_{name}_)",
+                f"left_{name}_ &= left_{name}_ - 1",
+            ]
     raise LabError(
         f"enabled({action.__name__}) can't be compiled without {name}, one of Sequences, of which"
         f' there may be too many: use engine="python".'

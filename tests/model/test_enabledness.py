@@ -7,6 +7,7 @@ import pytest
 
 from protocol_lab import (
     HOLDS,
+    NONE,
     TAKEN,
     Bag,
     Bool,
@@ -15,6 +16,7 @@ from protocol_lab import (
     Member,
     Named,
     NodeSet,
+    OneOf,
     Range,
     Seq,
     Sequences,
@@ -69,10 +71,14 @@ def start(s, c, server: Server):
     return TAKEN
 
 
+def those_up(s) -> int:
+    return s.up
+
+
 @spec.action
-def send(s, c, to: Server, number: Range(1, lambda s, c, to: c.values - to)):
+def send(s, c, to: OneOf(those_up), number: Range(1, lambda s, c, to: c.values - to)):
     """Changes two things before it is taken."""
-    if to not in s.up or len(s.notes) > 2 or len(s.log) > 2:
+    if to == NONE or len(s.notes) > 2 or len(s.log) > 2:
         return "not now"
     add_once(s.notes, Note(to=to, number=number))
     append(s.log, number)
@@ -86,10 +92,6 @@ def read(s, c, note: Member("notes")):
     take(s.notes, note)
     pop_first(s.log)
     return TAKEN
-
-
-def those_up(s) -> int:
-    return s.up
 
 
 @spec.action

@@ -14,6 +14,7 @@ from protocol_lab import (
     Named,
     Node,
     NodeSet,
+    OneOf,
     Range,
     Sequences,
     Spec,
@@ -78,7 +79,14 @@ def order(s, c, numbers: Sequences(low=1, high="servers", length=2), two: Subset
     return TAKEN
 
 
+@spec.action
+def sign(s, c, by: OneOf(everybody_else)):
+    """Somebody signs."""
+    return TAKEN
+
+
 SIGNATURES = {
+    "sign": {"by": "one of the nodes everybody_else(s, c); 0 for none"},
     "send": {
         "to": "1 to servers",
         "text": "1 to 1",
