@@ -8,19 +8,7 @@ diagrams.
 from typing import Any
 
 from bookkeeper_spec.draw.ledger import last_acknowledged
-from bookkeeper_spec.draw.traffic import (
-    HANDLED,
-    LOST,
-    UNDER_WAY,
-    Traffic,
-    bookie_name,
-    client_name,
-    entry_name,
-    of_clients,
-    of_terms,
-    of_v4_13,
-    set_name,
-)
+from bookkeeper_spec.draw.traffic import *
 from protocol_lab.model.step_text import Step
 from protocol_lab.traces import events as telling
 from protocol_lab.traces.events import AT_ONCE, CRASH, DELIVERED, SENT, Arrow, Event, Note

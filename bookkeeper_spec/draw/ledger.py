@@ -9,39 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bookkeeper_spec.draw.traffic import (
-    ADDS,
-    FENCING,
-    LOST,
-    READS,
-    UNDER_WAY,
-    Traffic,
-    bookie_name,
-    client_name,
-    entry_name,
-    names,
-    of_clients,
-    of_stamped_clients,
-    of_terms,
-    of_v4_13,
-    value_name,
-)
+from bookkeeper_spec.draw.traffic import *
 from bookkeeper_spec.model import FENCING as PHASE_FENCING
 from bookkeeper_spec.model import NOT_STARTED, Status, fragment_of_entry, has_entry, needs_resend
 from protocol_lab import contains, smallest
-from protocol_lab.drawing import (
-    Bar,
-    Card,
-    Cluster,
-    Entry,
-    Flag,
-    Lane,
-    Message,
-    Messages,
-    Text,
-    Value,
-    drawing_of,
-)
+from protocol_lab.drawing import *
 
 LEGEND = (
     "✓ solid border: acknowledged to the writer's caller · dashed: not · cut off: beyond the end of"

@@ -3,27 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from kafka_spec.draw.shared import (
-    LEGEND,
-    Log,
-    Shown,
-    changed_width,
-    entries_of,
-    membership,
-    or_none,
-    set_text,
-)
-from protocol_lab.drawing import (
-    Bar,
-    Cluster,
-    Flag,
-    Lane,
-    Message,
-    Messages,
-    Text,
-    Value,
-    drawing_of,
-)
+from kafka_spec.draw.shared import *
+from protocol_lab.drawing import *
 
 
 def draw_async_isr(high_watermark: Callable[[Any], int]) -> Callable[..., str]:

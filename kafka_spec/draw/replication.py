@@ -3,20 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 
-from kafka_spec.draw.shared import (
-    LEGEND,
-    Log,
-    Shown,
-    changed_width,
-    difference,
-    entries_of,
-    list_text,
-    membership,
-    named,
-    or_none,
-    set_text,
-    widest_isr_change,
-)
+from kafka_spec.draw.shared import *
 from kafka_spec.model import (
     NO_EPOCH,
     has_offset,
@@ -24,17 +11,7 @@ from kafka_spec.model import (
     is_true_leader,
     presumes_leadership,
 )
-from protocol_lab.drawing import (
-    Bar,
-    Cluster,
-    Flag,
-    Lane,
-    Message,
-    Messages,
-    Text,
-    Value,
-    drawing_of,
-)
+from protocol_lab.drawing import *
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 

@@ -111,7 +111,7 @@ def set_text(nodes: int) -> str:
     return "{" + list_text(members(nodes)) + "}"
 
 
-def list_text(nodes: Iterable[int]) -> str:
+def list_text(nodes: Iterable[object]) -> str:
     return ", ".join(str(node) for node in nodes)
 
 

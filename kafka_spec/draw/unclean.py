@@ -1,17 +1,6 @@
 """The picture of unclean leader election."""
 
-from kafka_spec.draw.shared import (
-    LEGEND,
-    Log,
-    Shown,
-    changed_width,
-    difference,
-    entries_of,
-    list_text,
-    membership,
-    or_none,
-    set_text,
-)
+from kafka_spec.draw.shared import *
 from protocol_lab.drawing import Bar, Card, Cluster, Flag, Lane, Text, Value, drawing_of
 from protocol_lab.model.layout import NONE
 

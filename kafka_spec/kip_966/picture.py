@@ -7,19 +7,7 @@ in all logs if its producer was told so. The controller's leader shows what it l
 from functools import partial
 from typing import Any
 
-from kafka_spec.draw.shared import (
-    LEGEND,
-    Log,
-    Shown,
-    changed_width,
-    difference,
-    entries_of,
-    list_text,
-    membership,
-    named,
-    or_none,
-    set_text,
-)
+from kafka_spec.draw.shared import *
 from kafka_spec.kip_966.model import BrokerStatus, is_offline
 from kafka_spec.kip_966.wording import (
     alter_answer,
@@ -30,17 +18,7 @@ from kafka_spec.kip_966.wording import (
     register_request,
     value_name,
 )
-from protocol_lab.drawing import (
-    Bar,
-    Cluster,
-    Flag,
-    Lane,
-    Message,
-    Messages,
-    Text,
-    Value,
-    drawing_of,
-)
+from protocol_lab.drawing import *
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 

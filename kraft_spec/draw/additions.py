@@ -4,16 +4,7 @@ from typing import Any
 
 from kraft_spec.draw.events import declare_kind
 from kraft_spec.draw.servers import Added, Kind, describe_servers, is_stale_call
-from kraft_spec.draw.wording import (
-    ADMINISTRATOR,
-    answer_detail,
-    begin_quorum_detail,
-    end_quorum_label,
-    join_request_label,
-    join_response_label,
-    remove_request_label,
-    remove_response_label,
-)
+from kraft_spec.draw.wording import *
 from kraft_spec.model import has_started
 from protocol_lab import Spec
 from protocol_lab.drawing import Cluster, Message, drawing_of

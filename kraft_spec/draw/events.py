@@ -7,15 +7,7 @@ new action needs nothing here.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kraft_spec.draw.wording import (
-    begin_quorum_label,
-    entry_with_epoch,
-    fetch_request_label,
-    fetch_response_label,
-    set_text,
-    vote_request_label,
-    vote_response_label,
-)
+from kraft_spec.draw.wording import *
 from kraft_spec.model import Server, ServerState, has_started, is_connected
 from protocol_lab import Spec
 from protocol_lab.model.declarations import lifeline

@@ -4,36 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kraft_spec.draw.wording import (
-    begin_quorum_detail,
-    begin_quorum_label,
-    entry_text,
-    entry_with_epoch,
-    fetch_request_detail,
-    fetch_request_label,
-    fetch_response_detail,
-    fetch_response_label,
-    set_text,
-    vote_request_detail,
-    vote_request_label,
-    vote_response_detail,
-    vote_response_label,
-)
+from kraft_spec.draw.wording import *
 from kraft_spec.model import ServerState, has_started, is_connected, is_current_leader
 from protocol_lab import NONE
-from protocol_lab.drawing import (
-    Bar,
-    Cluster,
-    CutLink,
-    Entry,
-    Flag,
-    Lane,
-    Message,
-    Messages,
-    Text,
-    Value,
-    drawing_of,
-)
+from protocol_lab.drawing import *
 
 LEGEND = (
     "✓ solid border: some server knows that it is committed · dashed: nobody does · hatched:"
