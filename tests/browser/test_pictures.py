@@ -9,6 +9,8 @@ from protocol_lab.drawing import palette
 from protocol_lab.drawing.picture_exports import to_animated_svg
 from protocol_lab.drawing.svg import text_width
 from protocol_lab.traces.scenarios import play, read_scenario
+from real_systems.kafka.logs.report import read, recorded
+from real_systems.kafka.logs.report_page import whole_page
 from tests.diagrams.test_diagrams import LOST_REPLY, along
 from tests.request_reply import spec as request_reply
 
@@ -83,3 +85,20 @@ def test_an_animation_shows_one_frame_after_the_other(page, tmp_path):
         assert page.evaluate(shown) == [k % frames]
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(shown) == [frames - 1]
+
+
+def test_the_page_about_logs_shows_its_pictures_and_runs_nothing(page, tmp_path):
+    said, file = [], tmp_path / "report.html"
+    page.on("console", lambda message: said.append(message.text))
+    hostile = "<script>document.title = 'run'</script><img src='file:///x.svg'><h1 onclick='x()'>"
+    content = read([recorded("last_replica_without_elr_4.3.1")])._repr_html_()
+    for added in ("", hostile):
+        file.write_text(whole_page(content + added), encoding="utf-8")
+        page.goto(file.as_uri())
+        assert page.title() == "What the logs say"
+        drawn = page.eval_on_selector_all(".moments img", "all => all.map(e => e.naturalWidth)")
+        assert len(drawn) > 3
+        assert all(drawn)
+        assert page.eval_on_selector("h1", "each => getComputedStyle(each).lineHeight") != "normal"
+        refused = [each for each in said if "Content Security Policy" in each]
+        assert bool(refused) == bool(added), said

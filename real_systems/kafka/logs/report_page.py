@@ -39,10 +39,15 @@ pre { overflow-x: auto; background: #f5f7f9; padding: 0.75rem; border-radius: 6p
 """In the dark, pictures are turned round as in protocol_lab/drawing/dark.css."""
 
 
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+"""The page has no scripts and fetches nothing, whatever the logs that it quotes may contain."""
+
+
 def whole_page(content: str) -> str:
     """One HTML page that needs nothing else."""
     return (
         "<!doctype html><html lang='en'><meta charset='utf-8'>"
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<title>What the logs say</title><style>{_STYLE}</style>"
         f"<body><h1>What the logs say</h1>{content}</body></html>\n"

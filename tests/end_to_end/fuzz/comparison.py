@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.checker.compiled_model import CompiledModel
+from protocol_lab.checker.disagreement import beyond_compiled
 from protocol_lab.checker.result import Result
 from protocol_lab.distance.successor_graph import Graph, GraphFull
 from protocol_lab.errors import EvaluationError, LabError
@@ -115,9 +116,14 @@ class _Comparison:
 
     def _question(self, what: str, **options: Any) -> dict[str, Any] | None:
         """Compare the answers to a question; the native one, or None if a function of the spec is
-        wrong in itself."""
+        wrong in itself, or needs more than the 64 bits of compiled code."""
         options.setdefault("max_states", MAX_STATES)
         native, python = (self._explore(each, **options) for each in ("native", "python"))
+        if native["stopped"] == str(beyond_compiled()) and python["verdict"] != "error":
+            self.report.verdicts["beyond 64 bits"] += 1
+            goes_on = native["distinct"] <= python["distinct"]
+            self.report.same(f"{what}: plain Python goes on", goes_on, True)
+            return None
         self._counts(what, "native", native, python)
         if native["verdict"] == "error":
             self.report.verdicts["error"] += 1
