@@ -151,6 +151,24 @@ def neg(expression: E) -> E:
     return E("not", None, (expression,))
 
 
+def in_order(guard: E) -> E:
+    """A guard with => for \\/ where a later part looks something up that the earlier ones protect:
+    in an action TLC tries every part of a disjunction, also if an earlier one is true."""
+    kind, head, parts = guard
+    if kind in ("and", "note", "if", "\\E"):
+        return E(kind, head, tuple(map(in_order, parts)))
+    if kind == "or" and any(map(_looks_up, parts[1:])):
+        return E("op", "=>", (neg(parts[0]), in_order(disj(*parts[1:]))))
+    return guard
+
+
+def _looks_up(expression: E) -> bool:
+    """Is there an item at a place that is computed, or an operator that gets such a place?"""
+    given = expression.parts if expression.kind == "call" else expression.parts[1:]
+    own = expression.kind in ("index", "call") and any(each.kind == "op" for each in given)
+    return own or any(map(_looks_up, expression.parts))
+
+
 def if_(condition: E, then: E, other: E) -> E:
     """IF, or what it amounts to where a branch is TRUE or FALSE."""
     if condition in (TRUE, FALSE) or then == other:

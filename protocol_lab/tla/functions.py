@@ -136,6 +136,7 @@ class Functions(ValuesOfCode):
             for f, v in self.variables.items()
         }
         value = self.result(called, plain | own, Scope({}, cells))
+        value = replace(value, expression=tla.in_order(value.expression))
         names = tuple(names.values())
         for known, operator in self.operators.items():
             same = dict(zip(operator.given, map(tla.name, names), strict=False))
@@ -253,15 +254,18 @@ class Functions(ValuesOfCode):
     # --- Expressions whose evaluation changes something -----------------------------------------
 
     def valued(self, node: ast.expr, scope: Scope, go_on: Callable[[Value, Scope], E]) -> E:
-        """Evaluate an expression in which functions that change something may be called."""
-        first = next((each for each in _calls(node) if self._changes(each)), None)
-        if first is None:
+        """Evaluate an expression, which may be a call of a function that changes something."""
+        changing = [each for each in ast.walk(node) if self._changes(each)]
+        if not changing:
             return go_on(self.value(node, scope), scope)
+        if changing != [node]:
+            raise self.fail(changing[-1], "assign what this call returns to a variable first")
         name = tla.fresh("result")
-        rest = _Replaced(first, ast.copy_location(ast.Name(name, ast.Load()), first)).visit(node)
-        return self._followed(first, name, scope, lambda now: self.valued(rest, now, go_on))
+        return self._followed(node, name, scope, lambda now: go_on(now.names[name], now))
 
-    def _changes(self, node: ast.Call) -> bool:
+    def _changes(self, node: ast.AST) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
         called = names_read(self.function).get(getattr(node.func, "id", ""))
         return called in _CONTAINERS or (is_helper(called) and changes(called))
 
@@ -532,30 +536,6 @@ _CONTAINERS = (
     *(containers.append, containers.truncate, containers.remove_at, containers.pop_first),
     *(containers.add, containers.add_once, containers.take),
 )
-
-
-def _calls(node: ast.AST) -> list[ast.Call]:
-    """The calls in an expression, in the order in which they are made."""
-    inner = [each for child in ast.iter_child_nodes(node) for each in _calls(child)]
-    return [*inner, node] if isinstance(node, ast.Call) else inner
-
-
-class _Replaced(ast.NodeTransformer):
-    """A tree with another node in place of one."""
-
-    def __init__(self, old: ast.AST, new: ast.AST):
-        self.old, self.new = old, new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        if node is self.old:
-            return self.new
-        parts = {k: self._of(v) for k, v in ast.iter_fields(node)}
-        return ast.copy_location(type(node)(**parts), node)
-
-    def _of(self, part: Any) -> Any:
-        if isinstance(part, list):
-            return [self._of(each) for each in part]
-        return self.visit(part) if isinstance(part, ast.AST) else part
 
 
 def _only(tree: E, how: str) -> E:

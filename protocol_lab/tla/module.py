@@ -260,7 +260,8 @@ class _Module:
             ]
             return tla.conj(*steps, *kept)
 
-        return tuple(bound.values()), self._judged(action.function, given, scope, taken)
+        made = tla.in_order(self._judged(action.function, given, scope, taken))
+        return tuple(bound.values()), made
 
     def _judged(
         self, function: Callable, given: dict[str, Value], scope: Scope, holds: Callable[[Scope], E]

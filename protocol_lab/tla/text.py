@@ -10,7 +10,7 @@ WIDTH = 92
 _LEVELS = {"\\cup": 8, "\\": 8, "\\cap": 8, "..": 9, "(+)": 10, "(-)": 11, "+": 10, "-": 11}
 _LEVELS |= {"*": 13, "\\div": 13, "%": 12, "\\o": 13, "^": 14}
 _LEVELS |= dict.fromkeys(("=", "#", "<", ">", "<=", ">=", "\\in", "\\notin", "\\subseteq"), 5)
-_LEVELS |= {"and": 3, "or": 3, "not": 4, "unchanged": 4, "prefix": 9}
+_LEVELS |= {"=>": 1, "and": 3, "or": 3, "not": 4, "unchanged": 4, "prefix": 9}
 _LEVELS |= dict.fromkeys(("if", "let", "\\A", "\\E", "choose"), 0)
 _CHAINS = {"+", "\\cup", "*", "\\o", "\\cap", "(+)"}
 _BRACKETS = {"set": ("{", "}"), "tuple": ("<<", ">>"), "record": ("[", "]")}

@@ -181,8 +181,6 @@ class ValuesOfCode:
         if isinstance(of.known, StateNamed) and of.known.prefix + name in scope.cells:
             kind = type_of(self.fields[name])
             return Value(None, kind, (of.known.prefix + name, ()))
-        if inspect.ismodule(of.known):
-            return self.of_python(node, name, getattr(of.known, name))
         if isinstance(kind, Seq | Bag) and name in ("length", "size"):
             return self._length(node, self.read(of, scope))
         if is_record(kind) and name in kind.field_types:
@@ -231,17 +229,6 @@ class ValuesOfCode:
             return tla.neg(found) if isinstance(sign, ast.NotIn) else found
         shown = _SIGNS[type(sign)]
         kind = common_type([a.type, b.type]) if shown in "=#" else INT
-        if {a.type, b.type} == {BOOL, INT} and {a.expression, b.expression} & {
-            tla.number(0),
-            tla.number(1),
-        }:
-            kind = BOOL
-            a, b = (
-                Value(tla.boolean(each.expression == tla.number(1)), BOOL)
-                if each.type == INT
-                else each
-                for each in (a, b)
-            )
         if kind == NODES:
             a, b = map(self._unmasked, (a, b))
         left, right = (self.convert(each, kind, node) for each in (a, b))
@@ -277,9 +264,6 @@ class ValuesOfCode:
             return Value(made, Own(domain, item.type))
         left, right = self.now(node.left, scope), self.now(node.right, scope)
         kinds = {left.type, right.type}
-        if sign in (ast.BitAnd, ast.BitOr) and kinds == {BOOL}:
-            join = tla.conj if sign is ast.BitAnd else tla.disj
-            return Value(join(left.expression, right.expression), BOOL)
         if kinds & {NODES, ALL_BUT} and sign in (ast.BitAnd, ast.BitOr):
             if left.type == ALL_BUT:
                 left, right = right, left

@@ -27,6 +27,7 @@ SAME: list[tuple[str, dict, int, int]] = [
     ("bookkeeper.quorum_coverage_fencing", {}, 144, 4),
     ("bookkeeper.ledger_chaining", {}, 10_778, 36),
     ("kafka.kip_320", {"replicas": 2}, 5_973, 18),
+    ("kafka.kip_320_first_try", {"replicas": 2}, 8_429, 18),
     ("kafka.unclean_leader_election", {"max_leader_epoch": 2, "max_log_length": 2}, 5_859, 15),
     ("pulsar.compaction_leak_fixed", {"message_sent_limit": 1}, 443, 24),
 ]
@@ -94,6 +95,10 @@ rm_prepare(rm) ==
             "for item in s.inbox:\n    if item > 2:\n        take(s.inbox, item)\n        break",
             r"inbox' = loop(inbox, inbox)",
         ),
+        (
+            "if node > 1 and s.count[node - 1] > 0:\n    return 'no'",
+            r"node > 1 => count[node - 1] <= 0  \* else: no",
+        ),
         ("if node in s.alive:\n    return 'no'", r"node \notin alive  \* else: no"),
         (
             "for n in range(1, c.nodes + 1):\n    s.count[n] = n",
@@ -114,6 +119,8 @@ def test_each_construct_has_its_text(code: str, expected: str, tmp_path: Path):
 
 
 def test_what_has_no_translation_is_told_with_its_place(tmp_path: Path):
+    with pytest.raises(NoTranslation, match="assign what this call returns to a variable first"):
+        text_of("s.count[1] = pop_first(s.log) + 1", tmp_path)
     with pytest.raises(NoTranslation, match=r"act: s.count\[node\] .* \(lossy.py line \d+\): bits"):
         text_of("s.count[1] = s.count[node] ^ 5", tmp_path)
 
