@@ -23,15 +23,14 @@ from protocol_lab.model.layout import IntegerLayout, Struct
 from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import initial, is_true
 from protocol_lab.reader.source_code import is_plain
+from protocol_lab.reader.unsupported_syntax import EXPRESSIONS, kind_of_syntax
 
 BUILT_IN = ("abs", "all", "any", "bool", "int", "len", "max", "min", "range", "sum")
 """Python's own functions that a condition may call."""
 
 _ALLOWED = (
     *(ast.Expression, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
-    *(ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Constant, ast.Name),
-    *(ast.Attribute, ast.Subscript, ast.Call, ast.keyword, ast.Tuple, ast.List),
-    *(ast.GeneratorExp, ast.ListComp, ast.comprehension),
+    *EXPRESSIONS,
 )
 """The nodes that a condition's syntax tree may have."""
 
@@ -128,7 +127,7 @@ def _refuse(model: Model, text: str, tree: ast.Expression, scope: dict[str, Any]
             case ast.comprehension(is_async=1):
                 what = "async"
             case _ if not isinstance(node, _ALLOWED):
-                what = _KINDS.get(type(node), type(node).__name__)
+                what = kind_of_syntax(node)
         if what is not None:
             raise LabError(
                 f"A condition can't use {what}; write an expression over s and c, such as"
@@ -162,23 +161,6 @@ def _depth(tree: ast.AST) -> int:
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         depth += 1
     return depth
-
-
-_KINDS = {
-    ast.Await: "await",
-    ast.NamedExpr: "the assignment `:=`",
-    ast.Lambda: "lambda",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield",
-    ast.JoinedStr: "a formatted string",
-    ast.Set: "a set: write the helpers for sets of nodes, such as contains(nodes, 1)",
-    ast.SetComp: "a set: write the helpers for sets of nodes, such as contains(nodes, 1)",
-    ast.Dict: "a dictionary",
-    ast.DictComp: "a dictionary",
-    ast.Starred: "a star",
-    ast.Slice: "a slice",
-}
-"""What the refused kinds of expressions are called."""
 
 
 def names_in_scope(model: Model) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Finds the functions that change the state, and the actions that may refuse after a change.
+"""Finds the actions that may refuse after a change.
 
 A guard that refuses must have changed nothing, since the compiled loops copy the state only after
 an action was taken. That is proven here from the syntax: no path to a refusal contains a statement
@@ -10,21 +10,16 @@ Also finds the actions that a constant probably rules out, such as a crash where
 """
 
 import ast
-import builtins
-import copy
 import inspect
 import math
 import operator
-from collections import Counter
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.model import containers
-from protocol_lab.model.enabledness import enabled, writable
 from protocol_lab.reader.dataflow import Flow
 from protocol_lab.reader.reading import reading
+from protocol_lab.reader.side_effects import changes, changing_body, stores
 from protocol_lab.reader.source_code import names_read, without_annotations
 
 
@@ -50,114 +45,6 @@ def check_only_looks(function: Callable) -> None:
         )
 
 
-def calls_what_changes(trees: Iterable[ast.AST], names: dict[str, Any]) -> bool:
-    """May the code call what stores something? names: the values of the names that it reads."""
-    nodes = (each for tree in trees for each in ast.walk(tree))
-    called = {
-        each.func.id if isinstance(each.func, ast.Name) else ""
-        for each in nodes
-        if isinstance(each, ast.Call)
-    }
-    return any(_call_stores(each, names, set()) for each in called)
-
-
-def changes(function: Callable) -> bool:
-    """May the function, or one that it calls, store something besides its own variables?"""
-    try:
-        return _changes(function, set())
-    except LabError:
-        return True
-
-
-def _changes(function: Callable, seen: set[Callable]) -> bool:
-    if function.__module__ == containers.__name__:
-        return function not in containers.ONLY_LOOK
-    if function in (enabled, writable):
-        return False
-    if function in seen:
-        return False
-    seen.add(function)
-    names = names_read(function)
-    return any(_stores(each, names, seen) for each in _body(function))
-
-
-@cache
-def _body(function: Callable) -> list[ast.stmt]:
-    """The function's statements, without the stores into lists that it has made itself."""
-    tree = copy.deepcopy(reading(function).apart)
-    return _WithoutStores(_own_lists(function)).visit(tree).body
-
-
-def _own_lists(function: Callable) -> set[str]:
-    """The variables that never are anything but a list which the function makes, `[0] * n`."""
-    code = reading(function)
-    made = Counter(
-        node.targets[0].id
-        for node in ast.walk(code.apart)
-        if isinstance(node, ast.Assign) and _makes_list(node)
-    )
-    return {
-        name
-        for name, count in made.items()
-        if code.times_assigned[name] == count and name not in code.parameters
-    }
-
-
-def _makes_list(node: ast.Assign) -> bool:
-    match node:
-        case ast.Assign([ast.Name()], ast.BinOp(ast.List(), ast.Mult(), _)):
-            return True
-    return False
-
-
-class _WithoutStores(ast.NodeTransformer):
-    """Makes a store into an item of certain variables an expression, of what it evaluates."""
-
-    def __init__(self, names: set[str]):
-        self.names = names
-
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        match node:
-            case ast.Assign([ast.Subscript(ast.Name(name), index)], value) if name in self.names:
-                return ast.Expr(ast.Tuple([index, value], ast.Load()))
-        return node
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        match node:
-            case ast.AugAssign(ast.Subscript(ast.Name(name), index), _, value):
-                if name in self.names:
-                    return ast.Expr(ast.Tuple([index, value], ast.Load()))
-        return node
-
-
-def _stores(tree: ast.AST, names: dict[str, Any], seen: set[Callable]) -> bool:
-    """Does the code store something, or call what may do so?"""
-    itself, called = _stores_and_calls(tree)
-    return itself or any(_call_stores(each, names, seen) for each in called)
-
-
-@cache
-def _stores_and_calls(tree: ast.AST) -> tuple[bool, frozenset[str]]:
-    """(does the code itself store something, or call something without a name; the names that it
-    calls)"""
-    stores, called = False, set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute | ast.Subscript):
-            stores |= isinstance(node.ctx, ast.Store)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            called.add(node.func.id)
-        elif isinstance(node, ast.Call):
-            stores = True
-    return stores, frozenset(called)
-
-
-def _call_stores(called: str, names: dict[str, Any], seen: set[Callable]) -> bool:
-    value = names.get(called, getattr(builtins, called, None))
-    if inspect.isfunction(value):
-        return _changes(value, seen)
-    return not (isinstance(value, type) or inspect.isbuiltin(value))
-
-
 class _NotProven(Exception):
     """Raised where a reason may be returned after something was changed."""
 
@@ -170,7 +57,7 @@ class _Changed(Flow[bool]):
         if function in callers:
             raise _NotProven
         self.callers = (*callers, function)
-        self.body, self.names = _body(function), names_read(function)
+        self.body, self.names = changing_body(function), names_read(function)
 
     def check(self, changed: bool) -> None:
         """Follow all paths, given whether something was changed before. Raises _NotProven."""
@@ -183,7 +70,7 @@ class _Changed(Flow[bool]):
         return any(paths)
 
     def _stores(self, *nodes: ast.AST | None) -> bool:
-        return any(_stores(each, self.names, set()) for each in nodes if each is not None)
+        return any(stores(each, self.names) for each in nodes if each is not None)
 
     def block(self, statements: list[ast.stmt], changed: bool | None) -> bool | None:
         for k in range(len(statements) - 1):
@@ -279,7 +166,7 @@ def first_guards(function: Callable, constants: Any) -> Callable | None:
     """
     body, names = reading(function).body, names_read(function)
     for k, each in enumerate(body, 1):
-        if not _is_guard(each) or _stores(each.test, names, set()):
+        if not _is_guard(each) or stores(each.test, names):
             return None
         if _truth(each.test, constants, names):
             return _shortened(function, body[:k])

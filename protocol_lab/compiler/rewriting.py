@@ -25,7 +25,6 @@ from functools import cache, reduce
 from typing import Any, NamedTuple
 
 from protocol_lab.compiler.arithmetic import as_call, computed_once, counting, is_range, named
-from protocol_lab.compiler.effects import calls_what_changes, changes
 from protocol_lab.errors import LabError, place
 from protocol_lab.model import node_sets
 from protocol_lab.model.enabledness import enabled
@@ -35,6 +34,7 @@ from protocol_lab.reader.named_values import TAKE_ITEMS, NamesToNumbers
 from protocol_lab.reader.possible_steps import possible
 from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.set_syntax import SET_OPERATIONS, SetSyntax
+from protocol_lab.reader.side_effects import calls_what_changes, changes
 from protocol_lab.reader.source_code import is_plain, names_read
 from protocol_lab.reader.unsupported_syntax import refuse, refuse_lost_records
 

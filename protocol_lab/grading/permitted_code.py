@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import protocol_lab
+from protocol_lab.reader.unsupported_syntax import EXPRESSIONS, kind_of_syntax
 
 LANGUAGE = frozenset(
     name
@@ -31,12 +32,6 @@ LARGEST, _LONGEST = 2**31, 200
 _STATEMENTS = (
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If,
     ast.Return, ast.Expr, ast.Pass, ast.Break, ast.Continue,
-)  # fmt: skip
-
-_EXPRESSIONS = (
-    ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Call, ast.keyword,
-    ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List,
-    ast.GeneratorExp, ast.ListComp, ast.comprehension,
 )  # fmt: skip
 
 _OPERATORS = (
@@ -111,7 +106,7 @@ class _Reader:
 
     def statement(self, node: ast.stmt) -> None:
         if not isinstance(node, _STATEMENTS):
-            raise self.refused(node, f"{_kind(node)} can't be used in a protocol")
+            raise self.refused(node, f"{kind_of_syntax(node)} can't be used in a protocol")
         if isinstance(node, ast.AnnAssign):
             self.annotation(node.annotation)
             self.expression(node.target)
@@ -127,8 +122,8 @@ class _Reader:
     def expression(self, node: ast.AST) -> None:
         if isinstance(node, _OPERATORS):
             return
-        if not isinstance(node, _EXPRESSIONS):
-            raise self.refused(node, f"{_kind(node)} can't be used in a protocol")
+        if not isinstance(node, EXPRESSIONS):
+            raise self.refused(node, f"{kind_of_syntax(node)} can't be used in a protocol")
         match node:
             case ast.Call():
                 self.call(node)
@@ -195,18 +190,6 @@ def annotation_refusal(function: ast.FunctionDef, scope: Scope) -> str:
     except _Refused as refused:
         return str(refused)
     return ""
-
-
-def _kind(node: ast.AST) -> str:
-    words = {
-        "FunctionDef": "a function inside another", "ClassDef": "a class", "Import": "import",
-        "ImportFrom": "import", "Try": "try", "With": "with", "Raise": "raise", "Delete": "del",
-        "Global": "global", "Nonlocal": "nonlocal", "Lambda": "lambda", "JoinedStr": "an f-string",
-        "Pow": "**", "Div": "/, write //", "LShift": "<<", "RShift": ">>", "Slice": "a slice",
-        "Is": "is, write ==", "IsNot": "is not, write !=",
-    }  # fmt: skip
-    name = type(node).__name__
-    return words.get(name, name)
 
 
 def _shown(node: ast.AST) -> str:

@@ -107,7 +107,8 @@ def answer_of(model: Model, names: list[str], told: dict[str, Any]) -> Answer:
         rows, broken, error = repeated(model, names, rows)
         steps = [each.text for each in steps_between(model, rows)]
         if error is not None:
-            text = f"Undecided: {searched}; {error} That is after {_counted(steps)} from here."
+            why = str(error).rstrip(".")
+            text = f"Undecided: {searched}; {why}. That is after {_counted(steps)} from here."
             return Answer("undecided", text, steps, "what has no value")
     steps = [each.text for each in steps_between(model, rows)]
     if not broken or not is_broken(model, broken, rows):

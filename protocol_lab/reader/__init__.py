@@ -8,7 +8,7 @@ dataflow            follows the paths through a function; variables that may lac
 layouts_in_code     which part of the state an expression is
 named_values        texts that stand for numbers, replaced by these
 set_syntax          `in`, `len` and `for` on sets of nodes, replaced by calls
-ineffective         code that does nothing, or is never true: comparisons with None, unused values
+side_effects        what code changes; code that does nothing: unused values, comparisons with None
 stale_names         names for parts of the state that are read after the part was assigned
 name_flow           follows named values through calls, and refuses one that is used as another
 common_mistakes     rejects code that means something else in a spec than in Python

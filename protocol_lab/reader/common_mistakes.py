@@ -22,6 +22,7 @@ from protocol_lab.model.state_view import NEITHER, how_to_ask
 from protocol_lab.reader.layouts_in_code import LayoutsInCode, is_container
 from protocol_lab.reader.named_values import TAKE_ITEMS
 from protocol_lab.reader.reading import reading
+from protocol_lab.reader.side_effects import calls_what_changes
 from protocol_lab.reader.source_code import code_text, error_at, without_annotations
 
 _CHANGES = ("random", "secrets", "time", "datetime", "uuid", "os")
@@ -153,7 +154,7 @@ def _without_prefix(function: Callable, code: LayoutsInCode) -> Iterator[tuple[a
             case ast.Assign([ast.Name("s")]):
                 yield node, "s is the state, and stays the same: assign its fields, as in s.x = 1"
             case ast.Assign([ast.Name(name)], value) if name in fields and name not in read:
-                if not _may_change(value, code):
+                if not calls_what_changes([value], code.values):
                     told = f"nothing reads this variable: write s.{name} = {code_text(value)}"
                     yield node, told
             case ast.AugAssign(ast.Name(name), _, value) if name in fields:
@@ -169,22 +170,6 @@ def _without_prefix(function: Callable, code: LayoutsInCode) -> Iterator[tuple[a
 
 def _is_read(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Load)
-
-
-def _may_change(value: ast.expr, code: LayoutsInCode) -> bool:
-    """Does the expression call a function that may change the state, such as pop_first?"""
-    names = {each.func.id for each in ast.walk(value) if _is_call_by_name(each)}
-    called = [code.values.get(name) for name in names]
-    return any(
-        isinstance(each, FunctionType)
-        and each.__module__ != node_sets.__name__
-        and each not in containers.ONLY_LOOK
-        for each in called
-    )
-
-
-def _is_call_by_name(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
 
 
 def _of_attribute(node: ast.Attribute, code: LayoutsInCode) -> str:

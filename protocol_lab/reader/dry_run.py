@@ -22,12 +22,12 @@ from protocol_lab.model.transitions import (
 from protocol_lab.reader.common_mistakes import refuse_common_mistakes, refuse_other_results
 from protocol_lab.reader.dataflow import refuse_unassigned
 from protocol_lab.reader.dependencies import reachable
-from protocol_lab.reader.ineffective import refuse_ineffective
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.reader.name_flow import NameFlow
 from protocol_lab.reader.named_values import NamesToNumbers
 from protocol_lab.reader.reading import readable, reading
 from protocol_lab.reader.set_syntax import SetSyntax
+from protocol_lab.reader.side_effects import refuse_ineffective
 from protocol_lab.reader.stale_names import StaleNames
 from protocol_lab.reader.unsupported_syntax import expect_language, refuse_lost_records
 

@@ -21,8 +21,8 @@ from protocol_lab.model.evaluation import is_of_numpy
 from protocol_lab.model.layout import Node, NodeSet, Struct
 from protocol_lab.reader.dataflow import refuse_unassigned
 from protocol_lab.reader.dependencies import reachable
-from protocol_lab.reader.ineffective import only_returns, refuse_ineffective
 from protocol_lab.reader.reading import blocks, readable, reading
+from protocol_lab.reader.side_effects import calls_what_changes, refuse_ineffective
 from protocol_lab.reader.source_code import error_at, names_read, without_annotations
 
 LOW, HIGH = -(2**63), 2**63 - 1
@@ -61,6 +61,28 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.SetComp: _SET,
     ast.Div: _DIVISION,
 }
+
+EXPRESSIONS = (
+    *(ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Call, ast.keyword),
+    *(ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List),
+    *(ast.GeneratorExp, ast.ListComp, ast.comprehension),
+)
+"""The kinds of expressions that a condition and a submission may have."""
+
+_NAMES: dict[type[ast.AST], str] = {
+    **{kind: name for kind, (name, _) in _REFUSED.items()},
+    ast.Set: _SET[0],
+    **dict.fromkeys((ast.Yield, ast.YieldFrom), "a yield"),
+    **{ast.Lambda: "a lambda", ast.NamedExpr: "the assignment `:=`", ast.Starred: "a star"},
+    **{ast.JoinedStr: "a formatted string", ast.Slice: "a slice"},
+    **{ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.Is: "is", ast.IsNot: "is not"},
+}
+
+
+def kind_of_syntax(node: ast.AST) -> str:
+    """What Python that is not permitted somewhere is called in a sentence."""
+    return _NAMES.get(type(node), type(node).__name__)
+
 
 _REFUSED_CALLS = {
     "divmod": "use // and %",
@@ -202,7 +224,7 @@ def _refuse_other_orders(function: Callable, tree: ast.FunctionDef, values: dict
     for node in ast.walk(tree):
         match node:
             case ast.Compare(_, ops, [*between, _]) if any(map(_is_equality, ops)):
-                if not all(only_returns(each, values) for each in between):
+                if calls_what_changes(between, values):
                     told = "give what is compared on both sides a name first"
                     raise error_at(function, node, told)
             case ast.Call(ast.Name("all" | "any" as name), [ast.Tuple()]) if name not in values:
@@ -210,7 +232,7 @@ def _refuse_other_orders(function: Callable, tree: ast.FunctionDef, values: dict
                 raise error_at(function, node, f"write `{joined}` between the conditions")
             case ast.Call(ast.Name("min" | "max"), _, [ast.keyword("default", default)]):
                 fixed = isinstance(default, ast.Name | ast.Constant)
-                if not fixed and not only_returns(node, values):
+                if not fixed and calls_what_changes([node], values):
                     raise error_at(function, node, "give the default a name first, a line before")
 
 

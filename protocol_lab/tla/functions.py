@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from protocol_lab.compiler.effects import changes
 from protocol_lab.errors import place_of
 from protocol_lab.model import containers
 from protocol_lab.model.layout import Seq
 from protocol_lab.reader.reading import reading
+from protocol_lab.reader.side_effects import changes
 from protocol_lab.reader.source_code import names_read
 from protocol_lab.tla import expressions as tla
 from protocol_lab.tla.expressions import FALSE, TRUE, E

@@ -9,7 +9,7 @@ from tests.grading.submissions import solution_with
 LAB = load_lab("primary_backups")
 
 HOSTILE = [
-    ("import os\nos._exit(0)", "import can't be used"),
+    ("import os\nos._exit(0)", "an import can't be used"),
     ("os._exit(0)", "only functions can be called, not os._exit"),
     ('print(\'{"kind": "done"}\')\nreturn TAKEN', "there is no function print"),
     ("open('solution.py')\nreturn TAKEN", "there is no function open"),
@@ -21,19 +21,19 @@ HOSTILE = [
     ("x = spec\nreturn TAKEN", "spec has no value that a protocol can read"),
     ("return append", "append has no value that a protocol can read"),
     ("add = 1\nreturn TAKEN", "add has a meaning already"),
-    ("global s\nreturn TAKEN", "global can't be used"),
+    ("global s\nreturn TAKEN", "a global name can't be used"),
     ("k = 9 ** 9 ** 9\nreturn TAKEN", "** can't be used"),
     ("k = 1 << 99\nreturn TAKEN", "<< can't be used"),
     ("k = 99999999999\nreturn TAKEN", "this value can't be used"),
-    ("f = lambda: 1\nreturn TAKEN", "lambda can't be used"),
-    ("return f'{s}'", "an f-string can't be used"),
-    ("def f():\n    return 1\nreturn TAKEN", "a function inside another can't be used"),
-    ("with s:\n    pass\nreturn TAKEN", "with can't be used"),
-    ("try:\n    pass\nfinally:\n    pass\nreturn TAKEN", "try can't be used"),
-    ("yield TAKEN", "Yield can't be used"),
+    ("f = lambda: 1\nreturn TAKEN", "a lambda can't be used"),
+    ("return f'{s}'", "a formatted string can't be used"),
+    ("def f():\n    return 1\nreturn TAKEN", "a function inside a function can't be used"),
+    ("with s:\n    pass\nreturn TAKEN", "a with can't be used"),
+    ("try:\n    pass\nfinally:\n    pass\nreturn TAKEN", "a try can't be used"),
+    ("yield TAKEN", "a yield can't be used"),
     ("return eval('1')", "there is no function eval"),
     ("k = [0] * 3\nk.sort()\nreturn TAKEN", "only functions can be called, not k.sort"),
-    ("return (k := 1)", "NamedExpr can't be used"),
+    ("return (k := 1)", "the assignment `:=` can't be used"),
     ("return max(**{})", "can't be used"),
 ]
 

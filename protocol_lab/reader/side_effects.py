@@ -1,4 +1,4 @@
-"""Rejects code without effect that Python accepts: comparisons with None, unused results.
+"""Finds out what code changes; rejects code without effect: comparisons with None, unused results.
 
     s.holder is not None       is always true: nobody is NONE, which is a number
     with_node(s.holds, 1)      gives another set, which is not used: s.holds stays as it is
@@ -8,12 +8,16 @@ A guard of the first kind may switch an action off, and then every invariant hol
 
 import ast
 import builtins
+import copy
 import inspect
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
-from protocol_lab.errors import shortened
+from protocol_lab.errors import LabError, shortened
 from protocol_lab.model import containers, node_sets
+from protocol_lab.model.enabledness import enabled, writable
 from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.source_code import code_text, error_at, names_read
 
@@ -33,6 +37,118 @@ _CHANGED = {
     node_sets.without_node: "the set itself stays as it is: write {0} = without_node({0}, ...)",
 }
 """What to write instead, where that is known."""
+
+
+def calls_what_changes(trees: Iterable[ast.AST], names: dict[str, Any]) -> bool:
+    """May the code call what stores something? names: the values of the names that it reads."""
+    nodes = (each for tree in trees for each in ast.walk(tree))
+    called = {
+        each.func.id if isinstance(each.func, ast.Name) else ""
+        for each in nodes
+        if isinstance(each, ast.Call)
+    }
+    return any(_call_stores(each, names, set()) for each in called)
+
+
+def changes(function: Callable) -> bool:
+    """May the function, or one that it calls, store something besides its own variables?"""
+    try:
+        return _changes(function, set())
+    except LabError:
+        return True
+
+
+def _changes(function: Callable, seen: set[Callable]) -> bool:
+    if function.__module__ == containers.__name__:
+        return function not in containers.ONLY_LOOK
+    if function in (enabled, writable):
+        return False
+    if function in seen:
+        return False
+    seen.add(function)
+    names = names_read(function)
+    return any(stores(each, names, seen) for each in changing_body(function))
+
+
+@cache
+def changing_body(function: Callable) -> list[ast.stmt]:
+    """The function's statements, without the stores into lists that it has made itself."""
+    tree = copy.deepcopy(reading(function).apart)
+    return _WithoutStores(_own_lists(function)).visit(tree).body
+
+
+def _own_lists(function: Callable) -> set[str]:
+    """The variables that never are anything but a list which the function makes, `[0] * n`."""
+    code = reading(function)
+    made = Counter(
+        node.targets[0].id
+        for node in ast.walk(code.apart)
+        if isinstance(node, ast.Assign) and _makes_list(node)
+    )
+    return {
+        name
+        for name, count in made.items()
+        if code.times_assigned[name] == count and name not in code.parameters
+    }
+
+
+def _makes_list(node: ast.Assign) -> bool:
+    match node:
+        case ast.Assign([ast.Name()], ast.BinOp(ast.List(), ast.Mult(), _)):
+            return True
+    return False
+
+
+class _WithoutStores(ast.NodeTransformer):
+    """Makes a store into an item of certain variables an expression, of what it evaluates."""
+
+    def __init__(self, names: set[str]):
+        self.names = names
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        match node:
+            case ast.Assign([ast.Subscript(ast.Name(name), index)], value) if name in self.names:
+                return ast.Expr(ast.Tuple([index, value], ast.Load()))
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        match node:
+            case ast.AugAssign(ast.Subscript(ast.Name(name), index), _, value):
+                if name in self.names:
+                    return ast.Expr(ast.Tuple([index, value], ast.Load()))
+        return node
+
+
+def stores(tree: ast.AST, names: dict[str, Any], seen: set[Callable] | None = None) -> bool:
+    """Does the code store something, or call what may do so?"""
+    itself, called = _stores_and_calls(tree)
+    seen = set() if seen is None else seen
+    return itself or any(_call_stores(each, names, seen) for each in called)
+
+
+@cache
+def _stores_and_calls(tree: ast.AST) -> tuple[bool, frozenset[str]]:
+    """(does the code itself store something, or call something without a name; the names that it
+    calls)"""
+    stores, called = False, set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Subscript):
+            stores |= isinstance(node.ctx, ast.Store)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            called.add(node.func.id)
+        elif isinstance(node, ast.Call):
+            stores = True
+    return stores, frozenset(called)
+
+
+def _call_stores(called: str, names: dict[str, Any], seen: set[Callable]) -> bool:
+    value = names.get(called, getattr(builtins, called, None))
+    if inspect.isfunction(value):
+        return _changes(value, seen)
+    return not (isinstance(value, type) or inspect.isbuiltin(value))
+
+
+# --- Code without effect --------------------------------------------------------------------------
 
 
 def refuse_ineffective(function: Callable) -> None:
@@ -101,7 +217,7 @@ def _maybe_none(function: Callable, tree: ast.FunctionDef) -> set[str]:
 
 
 def _of_statement(value: ast.expr, values: dict[str, Any]) -> str | None:
-    if isinstance(value, ast.Constant) or not only_returns(value, values):
+    if isinstance(value, ast.Constant) or not _only_returns(value, values):
         return None
     match value:
         case ast.Call(ast.Name(name), [nodes, *_]) if values.get(name) in _CHANGED:
@@ -112,7 +228,7 @@ def _of_statement(value: ast.expr, values: dict[str, Any]) -> str | None:
     return "this changes nothing, and its value is not used: assign or return it, or leave it out"
 
 
-def only_returns(value: ast.expr, values: dict[str, Any]) -> bool:
+def _only_returns(value: ast.expr, values: dict[str, Any]) -> bool:
     """Is every function that the expression calls known to change nothing?"""
     for node in ast.walk(value):
         if isinstance(node, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
