@@ -1,12 +1,12 @@
 """Declarations of the options of a search: name, help, type, and who supports each.
 
-People can set those fields of `request.SearchRequest` whose metadata is an `option`. `explore`, the
+People can set those fields of `request.SearchRequest` that are an `option`. `explore`, the
 check of temporal properties, the engines and the command line read these declarations, so that an
 option is written down once.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from inspect import Parameter, cleandoc, signature
 from textwrap import fill
 from typing import Any
@@ -42,13 +42,13 @@ class Option:
     name: str
     field: str
     help: str
-    word: str | None
-    kind: Any
-    metavar: str | None
-    supported_by: tuple[str, ...]
-    otherwise: Mapping[str, str]
-    read: Callable[[Any, Any], Any]
-    unset: Any
+    word: str | None = None
+    kind: Any = str
+    metavar: str | None = None
+    supported_by: tuple[str, ...] = (*ENGINES, TEMPORAL)
+    otherwise: Mapping[str, str] = field(default_factory=dict)
+    read: Callable[[Any, Any], Any] = lambda model, value: value
+    unset: Any = None
 
     def refusal(self, asked: str, written: str | None = None) -> str | None:
         """Why one of ENGINES, TEMPORAL or SIMULATION does not take this option; None if it does."""
@@ -59,34 +59,21 @@ class Option:
         return said.format(option=written or self.name, engine=asked, supporters=supporters)
 
 
-def option(
-    *,
-    help: str,
-    name: str | None = None,
-    word: str | None = None,
-    kind: Any = str,
-    metavar: str | None = None,
-    supported_by: tuple[str, ...] = (*ENGINES, TEMPORAL),
-    otherwise: Mapping[str, str] | None = None,
-    read: Callable[[Any, Any], Any] = lambda model, value: value,
-    unset: Any = None,
-) -> dict[str, tuple]:
-    """The metadata of a request's field that people can set (see `Option`).
-
-    name: the field's, if none is given.
-    """
-    unset = False if kind is bool else unset
-    return {_KEY: (name, help, word, kind, metavar, supported_by, otherwise or {}, read, unset)}
+def option(default: Any, **declared: Any) -> Any:
+    """A request's field that people can set, with what it declares of its `Option`."""
+    return field(default=default, metadata={_KEY: declared})
 
 
 def options_of(request_class: type) -> dict[str, Option]:
     """The options that a class declares, by name, in the order of its fields."""
-    found = {}
+    found = []
     for each in fields(request_class):
-        if _KEY in each.metadata:
-            name, *declared = each.metadata[_KEY]
-            found[name or each.name] = Option(name or each.name, each.name, *declared)
-    return found
+        if declared := each.metadata.get(_KEY):
+            unset = False if declared.get("kind") is bool else None
+            found.append(
+                Option(**{"name": each.name, "field": each.name, "unset": unset, **declared})
+            )
+    return {each.name: each for each in found}
 
 
 def values_of(

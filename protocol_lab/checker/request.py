@@ -1,7 +1,7 @@
 """The request for a search: what to check and where to stop; and helpers that engines share."""
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -100,144 +100,116 @@ class SearchRequest:
 
     invariants: list[Property]
     step_invariants: list[Property]
-    constraint: Callable[..., Any] | None = field(
-        default=None,
-        metadata=option(
-            help="a condition over s and c, such as 's.x < 3'; states outside are checked, but"
-            " neither counted nor expanded",
-            word="--constraint",
-            kind=str | Callable,
-            metavar="EXPR",
-            supported_by=(*ENGINES, TEMPORAL, SIMULATION),
-            read=predicate,
-        ),
+    constraint: Callable[..., Any] | None = option(
+        None,
+        help="a condition over s and c, such as 's.x < 3'; states outside are checked, but"
+        " neither counted nor expanded",
+        word="--constraint",
+        kind=str | Callable,
+        metavar="EXPR",
+        supported_by=(*ENGINES, TEMPORAL, SIMULATION),
+        read=predicate,
     )
-    deadlock: bool = field(
-        default=False,
-        metadata=option(
-            help="report a state without a step as a violation, unless spec.may_end allows it",
-            word="--deadlock",
-            kind=bool,
-            supported_by=ENGINES,
-        ),
+    deadlock: bool = option(
+        False,
+        help="report a state without a step as a violation, unless spec.may_end allows it",
+        word="--deadlock",
+        kind=bool,
+        supported_by=ENGINES,
     )
-    to_the_end: bool = field(
-        default=False,
-        metadata=option(
-            help="go on after a violation, and count the violating states",
-            word="--continue",
-            kind=bool,
-            supported_by=ENGINES,
-        ),
+    to_the_end: bool = option(
+        False,
+        help="go on after a violation, and count the violating states",
+        word="--continue",
+        kind=bool,
+        supported_by=ENGINES,
     )
-    symmetry: bool = field(
-        default=False,
-        metadata=option(
-            help="symmetry reduction: count states once that differ by a renaming of symmetric"
-            " nodes",
-            word="--symmetry",
-            kind=bool,
-            supported_by=(NATIVE, PYTHON),
-            otherwise={SPARK: _ALL_BYTES, TEMPORAL: _ALL_STATES},
-            read=_declared_symmetry,
-        ),
+    symmetry: bool = option(
+        False,
+        help="symmetry reduction: count states once that differ by a renaming of symmetric nodes",
+        word="--symmetry",
+        kind=bool,
+        supported_by=(NATIVE, PYTHON),
+        otherwise={SPARK: _ALL_BYTES, TEMPORAL: _ALL_STATES},
+        read=_declared_symmetry,
     )
-    view: bool = field(
-        default=False,
-        metadata=option(
-            help="merge states whose views (see @spec.view) are equal; the verdict is then never"
-            " 'holds'",
-            word="--view",
-            kind=bool,
-            supported_by=(NATIVE, PYTHON),
-            otherwise={SPARK: _ALL_BYTES, TEMPORAL: _ALL_STATES},
-            read=_declared_view,
-        ),
+    view: bool = option(
+        False,
+        help="merge states whose views (see @spec.view) are equal; the verdict is then never"
+        " 'holds'",
+        word="--view",
+        kind=bool,
+        supported_by=(NATIVE, PYTHON),
+        otherwise={SPARK: _ALL_BYTES, TEMPORAL: _ALL_STATES},
+        read=_declared_view,
     )
-    max_states: int = field(
-        default=UNBOUNDED,
-        metadata=option(
-            help="stop at this many distinct states",
-            word="--max-states",
-            kind=int,
-            metavar="N",
-            read=_whole_states,
-        ),
+    max_states: int = option(
+        UNBOUNDED,
+        help="stop at this many distinct states",
+        word="--max-states",
+        kind=int,
+        metavar="N",
+        read=_whole_states,
     )
-    memory_bytes: int | None = field(
-        default=None,
-        metadata=option(
-            help="GiB of memory that the search may use; by default half of what there is",
-            name="memory_gib",
-            word="--memory",
-            kind=float,
-            metavar="GIB",
-            supported_by=(NATIVE, PYTHON, TEMPORAL),
-            otherwise={
-                SPARK: "{option} can't be used with Spark, which keeps states on disk, and whose"
-                " memory is set when its session starts: leave it out."
-            },
-            read=lambda model, value: allowed_bytes(value),
-        ),
+    memory_bytes: int | None = option(
+        None,
+        help="GiB of memory that the search may use; by default half of what there is",
+        name="memory_gib",
+        word="--memory",
+        kind=float,
+        metavar="GIB",
+        supported_by=(NATIVE, PYTHON, TEMPORAL),
+        otherwise={
+            SPARK: "{option} can't be used with Spark, which keeps states on disk, and whose"
+            " memory is set when its session starts: leave it out."
+        },
+        read=lambda model, value: allowed_bytes(value),
     )
-    keep_states: bool = field(
-        default=False,
-        metadata=option(
-            help="keep all states for looking at them afterwards, even if they take more than 512"
-            " MiB",
-            word="--keep-states",
-            kind=bool,
-            supported_by=(NATIVE,),
-        ),
+    keep_states: bool = option(
+        False,
+        help="keep all states for looking at them afterwards, even if they take more than 512 MiB",
+        word="--keep-states",
+        kind=bool,
+        supported_by=(NATIVE,),
     )
-    stopped: Callable[[], bool] | None = field(
-        default=None,
-        metadata=option(
-            help="a function, called often; the search ends as undecided once it returns true",
-            kind=Callable,
-            supported_by=(*ENGINES, TEMPORAL, SIMULATION),
-        ),
+    stopped: Callable[[], bool] | None = option(
+        None,
+        help="a function, called often; the search ends as undecided once it returns true",
+        kind=Callable,
+        supported_by=(*ENGINES, TEMPORAL, SIMULATION),
     )
-    session: Any = field(
-        default=None,
-        metadata=option(
-            help="a Spark session, or its address: local[4], spark://HOST:7077, sc://HOST; by"
-            " default local mode on all cores, started while the kernels compile",
-            word="--session",
-            kind=Any,
-            metavar="URL",
-            supported_by=(SPARK,),
-        ),
+    session: Any = option(
+        None,
+        help="a Spark session, or its address: local[4], spark://HOST:7077, sc://HOST; by"
+        " default local mode on all cores, started while the kernels compile",
+        word="--session",
+        kind=Any,
+        metavar="URL",
+        supported_by=(SPARK,),
     )
-    folder: str | Path | None = field(
-        default=None,
-        metadata=option(
-            help="where the levels are kept: a folder that all machines see, or s3://BUCKET/run; if"
-            " it has an earlier run of the same search, that is continued. By default a temporary"
-            " folder",
-            word="--folder",
-            kind=str | Path,
-            metavar="FOLDER",
-            supported_by=(SPARK,),
-        ),
+    folder: str | Path | None = option(
+        None,
+        help="where the levels are kept: a folder that all machines see, or s3://BUCKET/run; if"
+        " it has an earlier run of the same search, that is continued. By default a temporary"
+        " folder",
+        word="--folder",
+        kind=str | Path,
+        metavar="FOLDER",
+        supported_by=(SPARK,),
     )
-    driver_below: int = field(
-        default=50_000,
-        metadata=option(
-            help="the driver expands levels of fewer states itself; by default 50,000, which take"
-            " about as long as a Spark job takes at least",
-            kind=int,
-            supported_by=(SPARK,),
-        ),
+    driver_below: int = option(
+        50_000,
+        help="the driver expands levels of fewer states itself; by default 50,000, which take"
+        " about as long as a Spark job takes at least",
+        kind=int,
+        supported_by=(SPARK,),
     )
-    partitions: int | None = field(
-        default=None,
-        metadata=option(
-            help="the number of partitions (owners) at the start, a power of two, which doubles as"
-            " the search grows; by default one a core",
-            kind=int,
-            supported_by=(SPARK,),
-        ),
+    partitions: int | None = option(
+        None,
+        help="the number of partitions (owners) at the start, a power of two, which doubles as"
+        " the search grows; by default one a core",
+        kind=int,
+        supported_by=(SPARK,),
     )
     breached: Callable[[Any], bool] | None = None
     starts: list[bytes] | None = None

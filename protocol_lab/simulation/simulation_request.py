@@ -1,6 +1,6 @@
 """The request of a simulation: that of a search, and the options that only walks have."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.checker.options import SIMULATION, option
@@ -53,70 +53,58 @@ class SimulationRequest(SearchRequest):
     walks: None for WALKS, or for as many as fit into `seconds`.
     """
 
-    walks: int | None = field(
-        default=None,
-        metadata=option(
-            help="the most walks to take; by default 10,000, or any number if a time is given",
-            word="--walks",
-            kind=int,
-            metavar="N",
-            supported_by=(SIMULATION,),
-            read=_walks,
-        ),
+    walks: int | None = option(
+        None,
+        help="the most walks to take; by default 10,000, or any number if a time is given",
+        word="--walks",
+        kind=int,
+        metavar="N",
+        supported_by=(SIMULATION,),
+        read=_walks,
     )
-    steps: int = field(
-        default=100,
-        metadata=option(
-            help="the most steps of a walk; by default 100",
-            word="--steps",
-            kind=int,
-            metavar="N",
-            supported_by=(SIMULATION,),
-            read=_steps,
-            unset=100,
-        ),
+    steps: int = option(
+        100,
+        help="the most steps of a walk; by default 100",
+        word="--steps",
+        kind=int,
+        metavar="N",
+        supported_by=(SIMULATION,),
+        read=_steps,
+        unset=100,
     )
-    seconds: float | None = field(
-        default=None,
-        metadata=option(
-            help="stop after this time",
-            word="--seconds",
-            kind=float,
-            metavar="S",
-            supported_by=(SIMULATION,),
-            read=_seconds,
-        ),
+    seconds: float | None = option(
+        None,
+        help="stop after this time",
+        word="--seconds",
+        kind=float,
+        metavar="S",
+        supported_by=(SIMULATION,),
+        read=_seconds,
     )
-    seed: int = field(
-        default=0,
-        metadata=option(
-            help="random seed: the same one gives the same walks, on any machine; by default 0",
-            word="--seed",
-            kind=int,
-            metavar="N",
-            supported_by=(SIMULATION,),
-            read=_seed,
-            unset=0,
-        ),
+    seed: int = option(
+        0,
+        help="random seed: the same one gives the same walks, on any machine; by default 0",
+        word="--seed",
+        kind=int,
+        metavar="N",
+        supported_by=(SIMULATION,),
+        read=_seed,
+        unset=0,
     )
-    bias: str = field(
-        default=BIASES[0],
-        metadata=option(
-            help="what is drawn: steps (the default), actions, rare (the actions taken least), or"
-            " swarm (each walk draws its own action weights)",
-            word="--bias",
-            metavar="BIAS",
-            supported_by=(SIMULATION,),
-            read=_bias,
-            unset=BIASES[0],
-        ),
+    bias: str = option(
+        BIASES[0],
+        help="what is drawn: steps (the default), actions, rare (the actions taken least), or"
+        " swarm (each walk draws its own action weights)",
+        word="--bias",
+        metavar="BIAS",
+        supported_by=(SIMULATION,),
+        read=_bias,
+        unset=BIASES[0],
     )
-    as_found: bool = field(
-        default=False,
-        metadata=option(
-            help="do not shorten the counterexample",
-            word="--as-found",
-            kind=bool,
-            supported_by=(SIMULATION,),
-        ),
+    as_found: bool = option(
+        False,
+        help="do not shorten the counterexample",
+        word="--as-found",
+        kind=bool,
+        supported_by=(SIMULATION,),
     )

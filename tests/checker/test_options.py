@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
@@ -128,11 +128,8 @@ def test_a_new_option_is_one_field(small):
 
     @dataclass
     class WithShade(SearchRequest):
-        tint: int = field(
-            default=7,
-            metadata=option(
-                help="how dark it is", name="shade", kind=int, supported_by=(NATIVE,), read=least
-            ),
+        tint: int = option(
+            7, help="how dark it is", name="shade", kind=int, supported_by=(NATIVE,), read=least
         )
 
     @takes_options(WithShade, *ENGINES)
