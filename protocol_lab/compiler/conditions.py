@@ -137,7 +137,11 @@ def _refuse(model: Model, text: str, tree: ast.Expression, scope: dict[str, Any]
 
 def _grows(left: ast.expr, op: ast.operator, right: ast.expr) -> bool:
     """Can the result be of unlimited size, such as 9**9**9 or "a" * 10**9?"""
-    if isinstance(op, ast.Pow | ast.LShift):
+    if isinstance(op, ast.LShift):
+        numbers = (each.value for each in ast.walk(right) if isinstance(each, ast.Constant))
+        grows = any(isinstance(each, ast.Pow | ast.LShift) for each in ast.walk(right))
+        return grows or any(isinstance(each, int) and each >= _WORD for each in numbers)
+    if isinstance(op, ast.Pow):
         within = [*ast.walk(left), *ast.walk(right)]
         known = isinstance(right, ast.Constant) and isinstance(right.value, int)
         simple = isinstance(right, ast.Name | ast.Attribute) or (known and right.value < _WORD)
