@@ -23,12 +23,13 @@ from typing import Annotated, NamedTuple
 from kafka_spec.kip_966.controller import (
     change_members,
     completes_reassignment,
+    end_reassignment,
     isr_after,
     isr_without,
     leader_stays,
-    may_lead,
     next_elr,
-    write_partition,
+    next_leaders,
+    publish,
 )
 from kafka_spec.kip_966.model import Broker, PartitionChange
 from protocol_lab import (
@@ -92,7 +93,7 @@ class State(Struct):
     exists: Bool
     order: Seq(Broker, "broker_count")  # the replicas, the preferred leader first
     con_partition_metadata: PartitionChange
-    con_metadata_log: Seq(PartitionChange, 1)  # what this step has written, if anything
+    con_metadata_log: Seq(PartitionChange, 2)  # as it was before the step; what the step wrote
     con_registered: NodeSet(Broker)
     con_unfenced: NodeSet(Broker)
     shutting_down: NodeSet(Broker)
@@ -183,16 +184,17 @@ def active(s) -> NodeSet(Broker):
 
 def begin_step(s) -> None:
     """Epochs are counted from here, and nothing was written."""
-    truncate(s.con_metadata_log, 0)
     s.con_partition_metadata.leader_epoch = 0
     s.con_partition_metadata.partition_epoch = 0
+    truncate(s.con_metadata_log, 0)
+    append(s.con_metadata_log, s.con_partition_metadata)
 
 
 def first_of(s, r, isr: NodeSet(Broker), elr: NodeSet(Broker), able: NodeSet(Broker)) -> int:
     """Who leads beside this ISR and ELR: of those that may, the first in the order of replicas."""
     if not leader_stays(s, r, isr, elr, able):
         for broker in s.order:
-            if may_lead(s, r, broker, isr, elr, able):
+            if broker in next_leaders(s, r, isr, elr, able):
                 return broker
         return NONE
     return s.con_partition_metadata.leader
@@ -322,19 +324,19 @@ def alter_partition(s: State, c: Constants, isr: Subset(Broker)):
     r = rules(s, c, False)
     kept, leader = partition.isr, partition.leader
     begin_step(s)
-    replicas, epoch, adding, removing = partition.replicas, 0, partition.adding, partition.removing
     final = isr_after(s, r, isr)
-    if completes_reassignment(s, r, isr):
-        replicas, adding, removing = replicas & ~removing, nodes_up_to(0), nodes_up_to(0)
-        epoch = 1
-        drop_from_order(s, replicas)
+    if completes_reassignment(r, isr, partition.adding, partition.removing):
+        end_reassignment(s)
+        drop_from_order(s, partition.replicas)
         if leader not in final:
             leader = NONE
             for each in s.order:
                 if leader == NONE and each in final:
                     leader = each
-    elr = next_elr(s, r, final, replicas)
-    write_partition(s, r, replicas, leader, final, elr, epoch, adding, removing)
+    partition.elr = next_elr(s, r, final, partition.replicas)
+    partition.isr = final
+    partition.leader = leader
+    publish(s, r)
     s.recovering = False
     count_shrinking(s, kept)
     return TAKEN
@@ -362,17 +364,9 @@ def elect_preferred(s: State, c: Constants):
     if preferred not in partition.isr or preferred not in active(s):
         return "the preferred replica is not in the ISR, or fenced"
     begin_step(s)
-    write_partition(
-        s,
-        rules(s, c, False),
-        partition.replicas,
-        preferred,
-        partition.isr,
-        partition.elr,
-        1,
-        partition.adding,
-        partition.removing,
-    )
+    partition.leader = preferred
+    partition.leader_epoch += 1
+    publish(s, rules(s, c, False))
     return TAKEN
 
 
@@ -418,7 +412,7 @@ def reassign(
     partition.replicas = replicas | adding
     isr = partition.isr & partition.replicas
     r = rules(s, c, False)
-    if len(adding) == 0 and len(removing) > 0 and completes_reassignment(s, r, isr):
+    if len(adding) == 0 and len(removing) > 0 and completes_reassignment(r, isr, adding, removing):
         isr = isr_after(s, r, isr)
         partition.replicas = target
         partition.adding, partition.removing = nodes_up_to(0), nodes_up_to(0)
