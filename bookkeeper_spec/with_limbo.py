@@ -57,10 +57,10 @@ from bookkeeper_spec.v4_13.actions import (
     forget_answers,
     go_on_without_one,
     has_asked,
+    how_many_deny_it,
+    how_many_have_it,
     its_write_ensemble,
-    negative,
     note_answer,
-    positive,
     read_time_outs,
     recover_entry,
     with_bookie_if,
@@ -483,8 +483,8 @@ def received_all_responses(s, c, client, bookie, answer: SomeAnswer, entry) -> b
     mine, time_outs = s.clients[client], nodes_up_to(0)
     for other in range(1, c.clients + 1):
         time_outs |= read_time_outs(s.messages[other]) | s.messages[other].unknown.lost
-    heard = positive(mine, bookie, answer == "ok")
-    heard += negative(mine, bookie, answer == "no_such_entry")
+    heard = how_many_have_it(mine, bookie, answer == "ok")
+    heard += how_many_deny_it(mine, bookie, answer == "no_such_entry")
     heard += len(with_bookie_if(answer == "unknown", mine.is_unknown, bookie))
     return heard + len(asked_for(mine.fragments, entry) & time_outs) == c.write_quorum
 
@@ -547,7 +547,7 @@ def client_completes_read_successfully(
     reason = why_not_decide(s, c, client, bookie, answer, entry, data)
     if reason:
         return reason
-    if positive(mine, bookie, answer == "ok") < c.ack_quorum:
+    if how_many_have_it(mine, bookie, answer == "ok") < c.ack_quorum:
         return "fewer bookies than an ack quorum have the entry"
     recover_entry(mine, answer == "ok", data)
     finish_read(s, c, client, bookie, answer, entry, data)
@@ -568,7 +568,7 @@ def client_completes_read_with_no_such_entry(
     reason = why_not_decide(s, c, client, bookie, answer, entry, data)
     if reason:
         return reason
-    denials = negative(mine, bookie, answer == "no_such_entry")
+    denials = how_many_deny_it(mine, bookie, answer == "no_such_entry")
     if not has_quorum_coverage(c, denials, c.write_quorum):
         return "there may be an ack quorum of bookies that have the entry"
     mine.recovery_phase = WRITE

@@ -28,6 +28,9 @@ from bookkeeper_spec.writing import (
 )
 from protocol_lab import *
 
+# The domains of w1's and w2's parameters come from the same functions, called with the client's
+# record and its adds.
+
 # --- w1 creates and adds -------------------------------------------------------------------------
 
 
@@ -44,12 +47,12 @@ def w1_creates_ledger(s: State, c: Constants, ensemble: Subset(first_ensembles, 
     return TAKEN
 
 
-def w1s_ensemble(s: State) -> NodeSet(Bookie):
-    """The bookies to which w1 sends what it adds."""
-    return s.w1.curr_fragment.ensemble if s.w1.status == "open" else nodes_up_to(0)
+def its_ensemble(writer) -> NodeSet(Bookie):
+    """The bookies to which a client with an open ledger sends what it adds."""
+    return writer.curr_fragment.ensemble if writer.status == "open" else nodes_up_to(0)
 
 
-def w1_sends_add_entry_requests(s: State, c: Constants, lost: Subset(w1s_ensemble)):
+def w1_sends_add_entry_requests(s: State, c: Constants, lost: Subset(lambda s: its_ensemble(s.w1))):
     """w1 sends its next entry, with its LAC, to all bookies of its current ensemble."""
     if s.w1.status != "open":
         return "w1 has no open ledger"
@@ -232,13 +235,13 @@ def try_invalid_ensemble_change(s: State, c: Constants, writer, messages, bookie
     return TAKEN
 
 
-def w1s_replacements(s: State, c: Constants, bookie) -> NodeSet(Bookie):
-    """The bookies for an ensemble of w1 without one that timed out."""
-    return replacements(s, c, s.w1, s.messages.adds[W1], bookie)
-
-
 def w1_changes_ensemble(
-    s: State, c: Constants, bookie: Bookie, ensemble: Subset(w1s_replacements, "write_quorum")
+    s: State,
+    c: Constants,
+    bookie: Bookie,
+    ensemble: Subset(
+        lambda s, c, bookie: replacements(s, c, s.w1, s.messages.adds[W1], bookie), "write_quorum"
+    ),
 ):
     """An add of w1 timed out: it replaces the bookie, and writes that to the metadata."""
     if not is_at_work(s, s.w1):
@@ -253,13 +256,13 @@ def w1_tries_invalid_ensemble_change(s: State, c: Constants, bookie: Bookie):
     return try_invalid_ensemble_change(s, c, s.w1, s.messages.adds[W1], bookie)
 
 
-def w2s_replacements(s: State, c: Constants, bookie) -> NodeSet(Bookie):
-    """The bookies for an ensemble of w2 without one that timed out."""
-    return replacements(s, c, s.w2, s.messages.adds[W2], bookie)
-
-
 def w2_changes_ensemble(
-    s: State, c: Constants, bookie: Bookie, ensemble: Subset(w2s_replacements, "write_quorum")
+    s: State,
+    c: Constants,
+    bookie: Bookie,
+    ensemble: Subset(
+        lambda s, c, bookie: replacements(s, c, s.w2, s.messages.adds[W2], bookie), "write_quorum"
+    ),
 ):
     """A write back timed out: w2 replaces the bookie, and writes that to the metadata."""
     if not is_at_work(s, s.w2):
@@ -277,13 +280,17 @@ def w2_tries_invalid_ensemble_change(s: State, c: Constants, bookie: Bookie):
 # --- What was not confirmed goes to the new bookie -----------------------------------------------
 
 
-def w1s_new_bookies(s: State, entry) -> NodeSet(Bookie):
-    """The bookies to which w1 has not sent a pending add."""
-    return new_bookies_for(s.w1, entry) if s.w1.status == "open" else nodes_up_to(0)
+def its_new_bookies(writer, entry) -> NodeSet(Bookie):
+    """The bookies to which a client that is not done has not sent a pending add."""
+    is_at_it = writer.status in ("open", "in_recovery")
+    return new_bookies_for(writer, entry) if is_at_it else nodes_up_to(0)
 
 
 def w1_sends_pending_add_op(
-    s: State, c: Constants, entry: SomeEntry, lost: Subset(w1s_new_bookies)
+    s: State,
+    c: Constants,
+    entry: SomeEntry,
+    lost: Subset(lambda s, entry: its_new_bookies(s.w1, entry)),
 ):
     """After a change of the ensemble, w1 sends an unconfirmed entry to the new bookie."""
     if s.w1.status != "open":
@@ -291,13 +298,11 @@ def w1_sends_pending_add_op(
     return resend_pending_op(s.w1, s.messages.adds[W1], entry, s.w1.lac, lost)
 
 
-def w2s_new_bookies(s: State, entry) -> NodeSet(Bookie):
-    """The bookies to which w2 has not sent a pending add."""
-    return new_bookies_for(s.w2, entry) if s.w2.status == "in_recovery" else nodes_up_to(0)
-
-
 def w2_sends_pending_add_op(
-    s: State, c: Constants, entry: SomeEntry, lost: Subset(w2s_new_bookies)
+    s: State,
+    c: Constants,
+    entry: SomeEntry,
+    lost: Subset(lambda s, entry: its_new_bookies(s.w2, entry)),
 ):
     """After a change of the ensemble, w2 writes an unconfirmed entry to the new bookie."""
     if s.w2.status != "in_recovery":
@@ -448,17 +453,17 @@ def asked_for(fragments, entry) -> NodeSet(Bookie):
     return fragments[fragment_of_entry(fragments, entry)].ensemble
 
 
-def with_bookie_if(says_so, bookies, bookie) -> NodeSet(Bookie):
+def with_bookie_if(answers_so, bookies, bookie) -> NodeSet(Bookie):
     """The bookies that gave an answer to the current read, and this one if it gives it, too."""
-    return with_node(bookies, bookie) if says_so else bookies
+    return with_node(bookies, bookie) if answers_so else bookies
 
 
-def positive(mine, bookie, has_it) -> int:
+def how_many_have_it(mine, bookie, has_it) -> int:
     """How many bookies have the entry, as far as the recovery knows with this answer."""
     return len(with_bookie_if(has_it, mine.has_entry, bookie))
 
 
-def negative(mine, bookie, denies_it) -> int:
+def how_many_deny_it(mine, bookie, denies_it) -> int:
     """How many bookies do not have the entry, as far as the recovery knows with this answer."""
     return len(with_bookie_if(denies_it, mine.no_such_entry, bookie))
 
@@ -488,12 +493,9 @@ def recover_entry(mine, has_it, data) -> None:
 # --- w2 reads ------------------------------------------------------------------------------------
 
 
-def read_ensemble(s: State) -> NodeSet(Bookie):
-    """The bookies that w2 asks for the entry after its LAP."""
-    return ensemble_to_read(s.w2, s.meta_fragments)
-
-
-def w2_sends_read_requests(s: State, c: Constants, lost: Subset(read_ensemble)):
+def w2_sends_read_requests(
+    s: State, c: Constants, lost: Subset(lambda s: ensemble_to_read(s.w2, s.meta_fragments))
+):
     """w2 asks for the next entry, once no ack quorum is left that is not fenced."""
     return ask_for_next_entry(c, s.w2, s.messages, s.meta_fragments, lost)
 
@@ -501,18 +503,11 @@ def w2_sends_read_requests(s: State, c: Constants, lost: Subset(read_ensemble)):
 EntryOrNone = Range(0, "send_limit")
 """The entry that a bookie answers a read with; 0 for "no such entry"."""
 
-
-def first_data(entry) -> int:
-    """The least data: an answer without an entry has 0."""
-    return min(entry, 1)
-
-
-def last_data(c, entry) -> int:
-    """The greatest data: an answer with an entry may have any."""
-    return c.send_limit if entry > 0 else 0
-
-
-ItsData = Range(first_data, last_data)
+ItsData = Range(
+    lambda entry: min(entry, 1),
+    lambda c, entry: c.send_limit if entry > 0 else 0,
+)
+"""The data of the answer: any if it has an entry, else 0."""
 
 
 def answer_to_read(s: State, entry, data):
@@ -523,7 +518,7 @@ def answer_to_read(s: State, entry, data):
 def received_all_responses(s: State, c: Constants, bookie, entry) -> bool:
     """With this answer, has every bookie answered or timed out?"""
     time_outs = asked_for(s.meta_fragments, entry) & read_time_outs(s.messages)
-    heard = positive(s.w2, bookie, entry > 0) + negative(s.w2, bookie, entry == 0)
+    heard = how_many_have_it(s.w2, bookie, entry > 0) + how_many_deny_it(s.w2, bookie, entry == 0)
     return heard + len(time_outs) == c.write_quorum
 
 
@@ -571,7 +566,7 @@ def w2_completes_read_successfully(
     reason = why_not_decide(s, c, bookie, entry, data)
     if reason:
         return reason
-    if positive(s.w2, bookie, entry > 0) < c.ack_quorum:
+    if how_many_have_it(s.w2, bookie, entry > 0) < c.ack_quorum:
         return "fewer bookies than an ack quorum have the entry"
     recover_entry(s.w2, entry > 0, data)
     finish_read(s, c, bookie, entry, data)
@@ -585,7 +580,7 @@ def w2_completes_read_with_no_such_entry(
     reason = why_not_decide(s, c, bookie, entry, data)
     if reason:
         return reason
-    if not has_quorum_coverage(c, negative(s.w2, bookie, entry == 0), c.write_quorum):
+    if not has_quorum_coverage(c, how_many_deny_it(s.w2, bookie, entry == 0), c.write_quorum):
         return "there may be an ack quorum of bookies that have the entry"
     s.w2.recovery_phase = WRITE
     finish_read(s, c, bookie, entry, data)
@@ -595,12 +590,7 @@ def w2_completes_read_with_no_such_entry(
 # --- w2 writes back and closes -------------------------------------------------------------------
 
 
-def w2s_ensemble(s: State) -> NodeSet(Bookie):
-    """The bookies to which w2 writes entries back."""
-    return its_write_ensemble(s.w2)
-
-
-def w2_writes_back_entry(s: State, c: Constants, lost: Subset(w2s_ensemble)):
+def w2_writes_back_entry(s: State, c: Constants, lost: Subset(lambda s: its_write_ensemble(s.w2))):
     """w2 writes an entry back, to the last ensemble, wherever it was read."""
     if s.w2.status != "in_recovery" or s.w2.recovery_phase != WRITE:
         return "w2 has not read all there is"

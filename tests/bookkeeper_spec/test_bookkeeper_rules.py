@@ -16,10 +16,10 @@ from bookkeeper_spec.model import (
 from bookkeeper_spec.recovery import why_not_end_recovery
 from bookkeeper_spec.v4_13.actions import (
     act_upon_read_time_outs,
+    its_new_bookies,
     read_time_outs,
     replacements,
     try_invalid_ensemble_change,
-    w2s_new_bookies,
     why_not_try,
 )
 from bookkeeper_spec.v4_13.model import PENDING_READ_RESPONSE, W1, W2, WRITE
@@ -241,7 +241,7 @@ def test_w2_sends_pending_adds_to_the_new_bookie():
     made = failing()
     s = made.s
     add(s.w2.pending_add_ops, pending(1, 1, nodes(2, 3)))
-    assert w2s_new_bookies(s, 1) == nodes(1)
+    assert its_new_bookies(s.w2, 1) == nodes(1)
     s.messages.adds[W2].of[0].requests[0].lost = 0
     send = "w2_sends_pending_add_op(entry=1, lost={})"
     after = made.after(send)
@@ -249,7 +249,7 @@ def test_w2_sends_pending_adds_to_the_new_bookie():
     assert after.w2.pending_add_ops.items[0].ensemble == nodes(1, 2)
     for status in ("nil", "invalid"):
         s.w2.status = status
-        assert w2s_new_bookies(s, 1) == 0
+        assert its_new_bookies(s.w2, 1) == 0
         assert "w2 does not recover" in made.refusal(send)
 
 
