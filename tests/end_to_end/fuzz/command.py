@@ -146,13 +146,14 @@ class Run:
         left = list(numbers)
         timer = threading.Timer(PATIENCE, child.kill)
         timer.start()
-        for line in child.stdout:
-            timer.cancel()
-            report = json.loads(line)
-            left.remove(report["number"])
-            yield report
-            timer = threading.Timer(PATIENCE, child.kill)
-            timer.start()
+        with child.stdout as lines:
+            for line in lines:
+                timer.cancel()
+                report = json.loads(line)
+                left.remove(report["number"])
+                yield report
+                timer = threading.Timer(PATIENCE, child.kill)
+                timer.start()
         timer.cancel()
         code = child.wait()
         self.children.discard(child)

@@ -26,19 +26,14 @@ class Faults:
         self.chance, self.write = chance, write
 
     def _growing(self, scope: Scope) -> str:
-        """A number of the state that some states may have larger than others.
-
-        The oracle checks the arithmetic of numbers that it has read, and not that of literals; what
-        is read of an empty container is a literal. So a constant of the model is added, times 0.
-        """
-        text = self.write.one_of(
+        """A number of the state that some states may have larger than others."""
+        return self.write.one_of(
             lambda: self.write.place(scope, Number)[0],
             lambda: self.write.place(scope, Number)[0],
             lambda: self.write.place(scope, Name)[0],
             lambda: self.write.count(*self.write.place(scope, Line)),
             lambda: self.write.count(*self.write.place(scope, Pile)),
         )
-        return f"({text} + 0 * c.top)"
 
     def number(self, scope: Scope) -> str:
         """A number that can't be computed in some states."""
