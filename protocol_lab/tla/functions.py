@@ -393,7 +393,7 @@ class Functions(ValuesOfCode):
                 found.symbols[key] = tla.fresh(key[1].rpartition(".")[2].partition("#")[0])
 
     def _at_once(self, items: Items, passes: "Passes", key: tuple) -> E | None:
-        """What a variable or cell is after all passes: a count, a sum, a union, or a function of
+        """What a variable or cell is after all passes: a count, a sum, a set, or a function of
         which each pass changes its own item; None if that takes a recursion."""
         symbol, before = passes.symbols[key], passes.before[key]
         own, value = tla.name(symbol), closed(passes.tree, lambda end: passes.after(key, end))
@@ -406,11 +406,7 @@ class Functions(ValuesOfCode):
             ((sign, more),) = added
             if sign == "\\cup" and symbol not in tla.names_in(more):
                 domain = tla.filtered(items.bound, items.domain, test)
-                if more.kind == "set" and len(more.parts) == 1:
-                    return tla.op(sign, before, tla.mapped(items.bound, domain, more.parts[0]))
-                return tla.op(
-                    sign, before, E("prefix", "UNION", (E("map", items.bound, (domain, more)),))
-                )
+                return tla.op(sign, before, tla.mapped(items.bound, domain, more))
             if sign == "+" and symbol not in tla.names_in(more):
                 return tla.op("+", before, total(items, test, more))
         prefixes = {_prefix(each, own, items.bound) for each in outcomes}
@@ -567,8 +563,10 @@ def _mapped(value: E, change: Callable[[E], E]) -> E:
 def _added(outcome: E, own: E) -> tuple[str, E]:
     """What an outcome adds to what was there before the pass."""
     match outcome:
-        case E("op", "+" | "\\cup" as sign, (left, more)) if left == own:
-            return sign, more
+        case E("op", "+", (left, more)) if left == own:
+            return "+", more
+        case E("op", "\\cup", (left, E("set", None, (item,)))) if left == own:
+            return "\\cup", item
         case E("op", "+", (more, right)) if right == own:
             return "+", more
     return "", outcome

@@ -60,7 +60,7 @@ STANDARD = {
 }
 """Definitions that a module gets if it needs them."""
 
-_MOST_STATEMENTS = 500
+_MOST_LINES, _MOST_STATEMENTS = 800, 500
 """A function's statement is one to four lines of TLA+."""
 
 
@@ -81,20 +81,24 @@ def written(model: Model) -> Written:
     """The module of a model. Raises LabError for what has no translation, with its place, and for a
     spec whose module would be longer than about 800 lines."""
     spec = model.spec
+    too_long = NoTranslation(
+        f"{spec.name} would be more than {_MOST_LINES} lines of TLA+, which the kit does not write"
+        + (f": read the original, {spec.original}." if spec.original else ".")
+    )
     if _statements(spec) > _MOST_STATEMENTS:
-        raise NoTranslation(
-            f"{spec.name} would be more than 800 lines of TLA+, which the kit does not write"
-            + (f": read the original, {spec.original}." if spec.original else ".")
-        )
+        raise too_long
     try:
         first = _Module(model, set())
         made = first.written()
-        again = first.types.added_twice
-        return _Module(model, again).written() if again else made
+        multisets = first.types.added_twice
+        made = _Module(model, multisets).written() if multisets else made
     except RecursionError:
         raise NoTranslation(
             f"{spec.name} is too deeply nested to be translated to TLA+: split its functions."
         ) from None
+    if made.text.count("\n") > _MOST_LINES:
+        raise too_long
+    return made
 
 
 def _statements(spec: Spec) -> int:

@@ -191,10 +191,8 @@ def converted(value: Value, kind: Any) -> E:
             return tla.if_(found, tla.number(1), tla.number(0))
         case "number", "set of nodes" if found == tla.number(0):
             return tla.EMPTY
-        case "number", Named(names):
-            if found.kind == "num":
-                return tla.string(names[found.head])
-            return tla.at(E("tuple", None, tuple(map(tla.string, names))), plus(found, 1))
+        case "number", Named(names) if found.kind == "num":
+            return tla.string(names[found.head])
         case Named(names), "number" if found.kind == "str":
             return tla.number(names.index(found.head))
         case ("text", Named()) | (Named(), "text") | (Named(), Named()):

@@ -70,22 +70,9 @@ class ValuesOfCode:
     def convert(self, value: Value, kind: Any, node: ast.AST) -> E:
         """A value as one of another type; where there is none the error names the place."""
         try:
-            return self.stored(value, kind) if is_whole(kind) else converted(value, kind)
+            return converted(value, kind)
         except NoTranslation as error:
             raise self.fail(node, f"this has no translation to TLA+, since {error}") from None
-
-    def stored(self, value: Value, kind: Any) -> E:
-        """A value as a container or record, also a list as the first items of an array."""
-        given = value.type
-        if isinstance(value.known, list) and isinstance(kind, Seq):
-            return E("tuple", None, tuple(converted(each, item_of(kind)) for each in value.known))
-        if not isinstance(given, Own) or not isinstance(kind, Array) or value.known is not None:
-            return converted(value, kind)
-        bound, domain = tla.fresh("k"), self.types.domain(kind, tla.EMPTY)
-        item = tla.at(value.expression, tla.name(bound))
-        inside = tla.op("\\in", tla.name(bound), given.domain)
-        zero = self.types.zero(item_of(kind))
-        return E("fn", bound, (domain, tla.if_(inside, item, zero)))
 
     def read(self, value: Value, scope: Scope) -> Value:
         """A value with its expression: what is at its place now."""
@@ -195,12 +182,6 @@ class ValuesOfCode:
 
     def _item(self, node: ast.Subscript, of: Value, at: ast.expr, scope: Scope) -> Value:
         found = self.as_(INT, at, scope)
-        if isinstance(of.known, list):
-            kind = common_type([each.type for each in of.known])
-            if found.kind == "num":
-                return of.known[found.head]
-            items = E("tuple", None, tuple(self.convert(each, kind, node) for each in of.known))
-            return Value(tla.at(items, plus(found, 1)), kind)
         if not isinstance(of.type, Seq | Array | Per | Own):
             raise self.fail(node, "what this is an item of has no order in TLA+")
         return self.part(
@@ -257,11 +238,6 @@ class ValuesOfCode:
 
     def _arithmetic(self, node: ast.BinOp, scope: Scope) -> Value:
         sign = type(node.op)
-        if sign is ast.Mult and isinstance(node.left, ast.List):
-            item, count = self.now(node.left.elts[0], scope), self.as_(INT, node.right, scope)
-            domain = tla.between(tla.number(0), plus(count, -1))
-            made = E("fn", tla.fresh("k"), (domain, item.expression))
-            return Value(made, Own(domain, item.type))
         left, right = self.now(node.left, scope), self.now(node.right, scope)
         kinds = {left.type, right.type}
         if kinds & {NODES, ALL_BUT} and sign in (ast.BitAnd, ast.BitOr):
@@ -325,10 +301,6 @@ class ValuesOfCode:
         if name in ("int", "bool"):
             kind = INT if name == "int" else BOOL
             return Value(self.as_(kind, given[0], scope), kind)
-        if name == "abs":
-            value = self.as_(INT, given[0], scope)
-            opposite = tla.op("-", tla.number(0), value)
-            return Value(tla.if_(tla.op("<", value, tla.number(0)), opposite, value), INT)
         if name in ("min", "max") and len(given) > 1:
             parts = dict.fromkeys(self.as_(INT, each, scope) for each in given)
             return Value(tla.call(name.capitalize(), E("set", None, tuple(parts))), INT)
