@@ -6,6 +6,7 @@ from functools import lru_cache
 from protocol_lab.tla.expressions import BINDERS, E, clauses, unused
 
 WIDTH = 92
+_ENDLESS = 1_000_000
 
 _LEVELS = {"\\cup": 8, "\\": 8, "\\cap": 8, "..": 9, "(+)": 10, "(-)": 11, "+": 10, "-": 11}
 _LEVELS |= {"*": 13, "\\div": 13, "%": 12, "\\o": 13, "^": 14}
@@ -49,60 +50,15 @@ def _named(expression: E, new: dict[str, str], taken: frozenset[str]) -> E:
     return E(kind, shown[0], (_named(parts[0], new, outside), _named(parts[1], inner, taken)))
 
 
+@lru_cache(10_000)
 def flat(expression: E) -> str:
-    """On one line."""
-    kind, head, parts = expression
-    match kind:
-        case "num" | "name":
-            return str(head)
-        case "str":
-            return '"' + head.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        case "op":
-            before, after = (_in(each, _least(head, k, each)) for k, each in enumerate(parts))
-            return f"{before}..{after}" if head == ".." else f"{before} {head} {after}"
-        case "and" | "or":
-            return (" /\\ " if kind == "and" else " \\/ ").join(_in(each, 4) for each in parts)
-        case "not":
-            return "~" + _in(parts[0], 16)
-        case "if":
-            return "IF {} THEN {} ELSE {}".format(*map(flat, parts))
-        case "map":
-            return f"{{{flat(parts[1])} : {head} \\in {_in(parts[0], 6)}}}"
-        case "\\A" | "\\E" | "choose" | "filter" | "fn":
-            start, end = _around(expression)
-            return start + flat(parts[1]) + end
-        case "call":
-            return f"{head}({', '.join(map(flat, parts))})" if parts else head
-        case "index":
-            return f"{_in(parts[0], 17)}[{flat(parts[1])}]"
-        case "field":
-            return f"{_in(parts[0], 17)}.{head}"
-        case "functions":
-            return f"[{flat(parts[0])} -> {flat(parts[1])}]"
-        case "set" | "tuple":
-            return ", ".join(map(flat, parts)).join(_BRACKETS[kind])
-        case "record":
-            return ", ".join(f"{n} |-> {flat(v)}" for n, v in zip(head, parts, strict=True)).join(
-                "[]"
-            )
-        case "except":
-            rows = ", ".join(
-                f"{_path(path)} = {flat(value)}" for path, value in clauses(expression)
-            )
-            return f"[{_in(parts[0], 17)} EXCEPT {rows}]"
-        case "let":
-            return f"LET {_declared(expression)} == {flat(parts[0])} IN {flat(parts[1])}"
-        case "prefix":
-            return f"{head}{'' if head == '-' else ' '}{_in(parts[0], 16)}"
-        case "prime":
-            return f"{_in(parts[0], 17)}'"
-        case "box":
-            return f"[][{flat(parts[0])}]_vars"
-        case "note":
-            return flat(parts[0])
-        case "unchanged":
-            return f"UNCHANGED {head[0] if len(head) == 1 else ', '.join(head).join(('<<', '>>'))}"
-    raise ValueError(kind)
+    """On one line, without notes."""
+    kind, _, parts = expression
+    if kind == "note":
+        return flat(parts[0])
+    if kind in ("and", "or"):
+        return (" /\\ " if kind == "and" else " \\/ ").join(_in(each, 4) for each in parts)
+    return " ".join(line.strip() for line in _laid_out(expression, _ENDLESS))
 
 
 def _around(binder: E) -> tuple[str, str]:
@@ -137,11 +93,6 @@ def _in(expression: E, least: int) -> str:
     return shown if _level(expression) >= least else f"({shown})"
 
 
-def _declared(let: E) -> str:
-    (defined, given), _ = let.head, let.parts
-    return f"{defined}({', '.join(given)})" if given else defined
-
-
 def _path(path: tuple) -> str:
     return "!" + "".join(f".{s}" if isinstance(s, str) else f"[{flat(s)}]" for s in path)
 
@@ -150,6 +101,8 @@ def _path(path: tuple) -> str:
 def block(expression: E, width: int = WIDTH) -> list[str]:
     """In lines, each of at most `width` characters if that can be."""
     kind, head, parts = expression
+    if width > _ENDLESS // 2:
+        return [flat(expression)]
     if kind == "note":
         lines = block(parts[0], width)
         remark = f"  \\* else: {head}"
@@ -158,7 +111,16 @@ def block(expression: E, width: int = WIDTH) -> list[str]:
         return [remark.strip(), *lines]
     if not _needs_lines(expression) and len(flat(expression)) <= width:
         return [flat(expression)]
+    return _laid_out(expression, width)
+
+
+def _laid_out(expression: E, width: int) -> list[str]:
+    kind, head, parts = expression
     match kind:
+        case "num" | "name":
+            return [str(head)]
+        case "str":
+            return ['"' + head.replace("\\", "\\\\").replace('"', '\\"') + '"']
         case "and" | "or":
             sign = "/\\ " if kind == "and" else "\\/ "
             return [line for each in parts for line in _bullet(sign, each, width)]
@@ -176,9 +138,11 @@ def block(expression: E, width: int = WIDTH) -> list[str]:
                 if given:
                     lines.append(f"{start}RECURSIVE {defined}({', '.join('_' * len(given))})")
                     start = "    "
-                lines += _behind(f"{start}{_declared(expression)} == ", value, width, hang=8)
+                shown = f"{defined}({', '.join(given)})" if given else defined
+                lines += _behind(f"{start}{shown} == ", value, width, hang=8)
                 expression, start = body, "    "
-            return [*lines, *_behind("IN  ", expression, width)]
+            within = "IN " if width == _ENDLESS else "IN  "
+            return [*lines, *_behind(within, expression, width)]
         case "\\A" | "\\E" | "choose" | "filter" | "fn":
             start, end = _around(expression)
             return _closed(_behind(start, parts[1], width - len(end), hang=4), end)
@@ -191,6 +155,8 @@ def block(expression: E, width: int = WIDTH) -> list[str]:
             return _listed("[", rows, "]")
         case "set" | "tuple":
             start, end = _BRACKETS[kind]
+            if not parts:
+                return [start + end]
             return _listed(start, [block(each, width - 2 * len(start)) for each in parts], end)
         case "except":
             changed = clauses(expression)
@@ -203,14 +169,14 @@ def block(expression: E, width: int = WIDTH) -> list[str]:
             before = _parted(parts[0], _least(head, 0, parts[0]), width)
             after = _parted(parts[1], _least(head, 1, parts[1]), width - 6)
             if len(before) == 1 and len(before[0]) < width // 2:
-                return _hang(f"{before[0]} {head} ", after)
+                return _hang(f"{before[0]}.." if head == ".." else f"{before[0]} {head} ", after)
             return [*before, *_hang(f"  {head} ", after)]
         case "not":
             return _hang("~", _parted(parts[0], 16, width - 1))
         case "call":
             rows = [block(each, width - 6) for each in parts]
             if all(len(row) == 1 for row in rows):
-                return _listed(f"{head}(", rows, ")")
+                return _listed(f"{head}(", rows, ")") if rows else [head]
             return [f"{head}(", *_closed(["    " + line for line in _listed("", rows, "")], ")")]
         case "box":
             return _closed(_behind("[][", parts[0], width - 6), "]_vars")
@@ -218,8 +184,15 @@ def block(expression: E, width: int = WIDTH) -> list[str]:
             end = f".{head}" if kind == "field" else f"[{flat(parts[1])}]"
             return _closed(_parted(parts[0], 17, width - 8), end)
         case "prefix":
-            return _hang(f"{head} ", _parted(parts[0], 16, width - 8))
+            sign = head if head == "-" else f"{head} "
+            return _hang(sign, _parted(parts[0], 16, width - 8))
+        case "prime":
+            return [f"{_in(parts[0], 17)}'"]
+        case "functions":
+            return [f"[{flat(parts[0])} -> {flat(parts[1])}]"]
         case "unchanged":
+            if len(head) == 1:
+                return [f"UNCHANGED {head[0]}"]
             lines, row = [], "UNCHANGED <<"
             for k, each in enumerate(head):
                 piece = each + (">>" if k == len(head) - 1 else ", ")
@@ -228,7 +201,7 @@ def block(expression: E, width: int = WIDTH) -> list[str]:
                     row = " " * 12
                 row += piece
             return [*lines, row]
-    return [flat(expression)]
+    raise ValueError(kind)
 
 
 @lru_cache(10_000)
