@@ -472,7 +472,7 @@ def test_a_slot_that_there_is_not_gets_one_sentence_on_every_engine():
         ("s.m += 1", "state has no field 'm'; it has: n, slots"),
         ("s.n = 'x'", "s.n is a number, never 'x'"),
         ("s.n, s.slots[0] = 1, 2", "assign one field at a time"),
-        ("x = [1]; x[0] = s.n", "only slots of the state's arrays can be assigned"),
+        ("x = [1]; x[0] = s.n", "a list that is written out can't be changed"),
         ("return f'{s.n:03d}'", "with a format in an f-string (line 2): write the value alone"),
         ("return f'{s.n!r}'", "with a format in an f-string"),
         ("return s.n / 2 > 1", "with a division into fractions (/) (line 2): use //"),
