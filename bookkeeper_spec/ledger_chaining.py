@@ -50,7 +50,7 @@ class Constants(NamedTuple):
         str,
         choice("position", "id", meaning="what only_one_ledger_open_at_a_time looks ledgers up by"),
     ] = "position"
-    ledger_slots: Annotated[int, storage(1, 32, "ledgers ever created", classes=(8, 32))] = 8
+    ledger_slots: Annotated[int, storage(1, 32, "ledgers ever created")] = 8
 
 
 CONFIGURATIONS = (

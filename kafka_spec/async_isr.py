@@ -43,9 +43,7 @@ class Constants(NamedTuple):
     max_version: Annotated[
         int, Limits(0, 99, "constraint: look no further in later ISR versions", may_be_none=True)
     ] = 3
-    message_slots: Annotated[
-        int, storage(1, 120, "requests, and updates, ever sent", classes=(12, 48, 120))
-    ] = 12
+    message_slots: Annotated[int, storage(1, 120, "requests, and updates, ever sent")] = 12
 
 
 CONFIGURATIONS = (

@@ -73,7 +73,7 @@ class Constants(NamedTuple):
     max_log_length: Annotated[
         int, Limits(0, 59, "constraint: look no further with longer logs", may_be_none=True)
     ] = 3
-    log_slots: Annotated[int, storage(1, 60, "messages that fit into a log", classes=(12, 60))] = 12
+    log_slots: Annotated[int, storage(1, 60, "messages that fit into a log")] = 12
 
 
 CONFIGURATIONS = (

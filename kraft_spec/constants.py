@@ -167,16 +167,12 @@ class Constants(NamedTuple):
     ] = 0
 
     # --- Storage ---------------------------------------------------------------------------------
-    log_slots: Annotated[
-        int, storage(1, 24, "entries that fit into a log", classes=(6, 12, 24))
-    ] = 6
+    log_slots: Annotated[int, storage(1, 24, "entries that fit into a log")] = 6
     vote_slots: Annotated[
         int,
-        storage(1, 60, "vote requests, votes, announcements each", classes=(8, 20, 60)),
+        storage(1, 60, "vote requests, votes, announcements each"),
     ] = 8
-    fetch_slots: Annotated[
-        int, storage(1, 60, "fetch requests, and responses", classes=(10, 24, 60))
-    ] = 10
+    fetch_slots: Annotated[int, storage(1, 60, "fetch requests, and responses")] = 10
 
 
 CONFIGURATIONS = (

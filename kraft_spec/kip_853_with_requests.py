@@ -65,9 +65,7 @@ from protocol_lab import *
 class Constants(NamedTuple):
     """Those of `kraft.kip_853`, and:"""
 
-    request_slots: Annotated[
-        int, storage(1, 20, "requests to join or to remove, and answers", classes=(6, 20))
-    ] = 6
+    request_slots: Annotated[int, storage(1, 20, "requests to join or to remove, and answers")] = 6
 
 
 class JoinRequest(Struct):

@@ -112,14 +112,10 @@ class Constants(NamedTuple):
         int, Limits(0, 99, "constraint: look no further after more starts", may_be_none=True)
     ] = 99
     control_slots: Annotated[
-        int, storage(1, 96, "registrations and ISR changes sent, of each kind", classes=(8, 24, 96))
+        int, storage(1, 96, "registrations and ISR changes sent, of each kind")
     ] = 8
-    fetch_slots: Annotated[
-        int, storage(1, 192, "fetches ever sent, and answers", classes=(16, 48, 192))
-    ] = 16
-    metadata_slots: Annotated[
-        int, storage(1, 64, "records of the metadata log", classes=(8, 16, 64))
-    ] = 8
+    fetch_slots: Annotated[int, storage(1, 192, "fetches ever sent, and answers")] = 16
+    metadata_slots: Annotated[int, storage(1, 64, "records of the metadata log")] = 8
 
 
 # --- Names -------------------------------------------------------------------------------------

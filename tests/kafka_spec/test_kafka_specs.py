@@ -176,7 +176,7 @@ def test_a_capacity_ends_the_search_as_undecided(name, constants, culprit):
 def test_storage_that_is_full_is_made_larger_on_the_way():
     model = bind("kafka.async_isr", replicas=2, max_leader_offset=0, max_version="none")
     result = agree(model, max_states=1_000)
-    assert (result.distinct, result.model.constants.message_slots) == (1_000, 48)
+    assert (result.distinct, result.model.constants.message_slots) == (1_000, 24)
     assert "after 374 states" in result.widened[0]
 
 
