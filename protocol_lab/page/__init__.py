@@ -9,6 +9,6 @@ exercise_cell  runs in another worker: checks a learner's answer
 
 The page's side is in `js/`: `worker.js` starts pyodide and hands messages on; `engine.js` starts
 the worker, once for all steppers of a page; `live.js` is a stepper's source of views: the recorded
-one until the worker has answered, then the worker; `search_bar.js`, `exercises.js` and
-`dropped_files.js` draw what only pages have.
+one until the worker has answered, then the worker; `search_bar.js`, `exercises.js`,
+`dropped_files.js` and `asked_table.js` draw what only pages have.
 """

@@ -4,6 +4,7 @@ It is written over the page that Sphinx makes of `contents`, from which the othe
 navigation.
 """
 
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -23,7 +24,8 @@ from protocol_lab.traces.walk import Moment
 
 _STYLE = Path(__file__).with_name("landing.css")
 _PLACE = re.compile(
-    r"\{(style|film|stepper|start|first|size|count|contents)(?: (\w+)(?: (\d+))?)?(?:\n([^}]*))?\}"
+    r"\{(style|film|stepper|part|start|first|size|count|contents)"
+    r"(?: ([\w.]+)(?: (\d+))?)?(?:\n([^}]*))?\}"
 )
 
 _WIDE = Arrangement(live=True, below=True, width=612, bars=False, dense=True, box=100)
@@ -78,6 +80,8 @@ def page(
                 return _film(name, lines.splitlines())
             case "stepper":
                 return _stepper(name, int(depth), sessions)
+            case "part":  # a module's own part of the page
+                return importlib.import_module(name).html(sessions)
             case "start":
                 return _address(documents[0])
             case "first":

@@ -26,7 +26,7 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
     asking = PREDICTION_SCRIPT.read_text(encoding="utf-8")
     widgets = [*stepper, "const renderPrediction = (() => {", asking, "return render; })();"]
     body = "\n".join(widgets).replace("export default { render };", "")
-    names = ("engine", "live", "search_bar", "exercises", "dropped_files")
+    names = ("engine", "live", "search_bar", "exercises", "dropped_files", "asked_table")
     live = [_PAGE / f"{name}.js" for name in names]
     parts = [_SEARCH, _PAGE / "worker.js"]
     worker = "\n".join(each.read_text(encoding="utf-8") for each in parts)

@@ -21,7 +21,7 @@ class Engine {
           else if (data.kind === "wanted") this.bring(data.name);
           else if (data.kind === "reading") this.hear(data);
           else if (data.kind === "answered") this.answered.resolve(data.answer);
-          else if (data.kind === "ready") resolve();
+          else if (data.kind === "ready") resolve((this.isReady = true));
           else (this.answered ?? { reject }).reject(new Error(data.text));
         };
         this.worker.postMessage({ kind: "begin", files });
@@ -55,6 +55,13 @@ class Engine {
   read(asked, hear) {
     this.hear = hear;
     return this.ask({ kind: "read", ...asked });
+  }
+
+  /** What a module of the kit answers to a question; one after the other. */
+  askModule(module, question) {
+    this.asking = (this.asking ?? Promise.resolve()).then(
+      () => this.ask({ kind: "ask", module, question }), () => this.ask({ kind: "ask", module, question }));
+    return this.asking;
   }
 
   ask(message) {

@@ -129,6 +129,14 @@ const ASKED = {
     const { checked } = python.pyimport("protocol_lab.page.exercise_cell");
     tell("answered", { answer: JSON.parse(checked(JSON.stringify(asked))) });
   },
+  async ask({ module, question }) {
+    await kernel;
+    const { answer } = python.pyimport(module);
+    await answer(JSON.stringify(question), search).then(
+      (text) => tell("answered", { answer: JSON.parse(text) }),
+      (error) => tell("broken", { text: String(error) }),
+    );
+  },
   async read(message) {
     await kernel;
     await read(message).then(

@@ -103,6 +103,13 @@ function tellAbove(sentence) {
   place.prepend(h("p", { class: "lab-told", role: "alert" }, sentence));
 }
 
+/** Plays a scenario in the stepper that stands in an element. */
+async function play(element, scenario) {
+  const source = await mount(element.querySelector(".lab-page-stepper"));
+  await source.start();
+  source.send({ command: "paste", text: scenario });
+}
+
 function begin() {
   const holders = [...document.querySelectorAll(".lab-page-stepper")];
   const seen = new IntersectionObserver(
@@ -115,6 +122,7 @@ function begin() {
   if (engine) {
     document.querySelectorAll(".lab-exercise").forEach((each) => showExercise(each, newEngine));
     document.querySelectorAll(".lab-files").forEach((each) => showDropZone(each, newEngine));
+    document.querySelectorAll(".lab-asked-table").forEach((each) => askTable(each, engine, (scenario) => play(each, scenario)));
   }
   explainTerms();
   offerCopies();

@@ -4,8 +4,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from real_systems.kafka.promise.cluster_settings import Settings, phrase, release_of
-from real_systems.kafka.promise.promise_table import ROWS, Cell, Row, searched, story, what_keeps
-from real_systems.runner.stories import recorded, story_of
+from real_systems.kafka.promise.promise_table import (
+    ROWS,
+    Cell,
+    Row,
+    Story,
+    searched,
+    story,
+    what_keeps,
+)
+from real_systems.runner.stories import story_of
 
 LIMITS = (
     "Kept means: in every state that these faults lead to, by the rules of the release as the model"
@@ -57,7 +65,9 @@ class Report:
             lines.append(f"Assumed, since nothing says it: {', '.join(assumed(self.settings))}.")
         lines.append("")
         width = max(len(cell.row.text) for cell in self.cells)
-        lines += [f"  {cell.row.text:{width}}  {in_short(cell)}" for cell in self.cells]
+        lines += [
+            f"  {cell.row.text:{width}}  {in_short(cell, cell.shortest)}" for cell in self.cells
+        ]
         if self.shortest:
             lines += ["", *_story_lines(self.shortest)]
         return "\n".join([*lines, "", LIMITS])
@@ -74,14 +84,15 @@ def assumed(settings: Settings) -> list[str]:
     return [phrase(name, values[name]) for name in values if name not in settings.said]
 
 
-def in_short(cell: Cell) -> str:
-    """One cell on a line: lost or kept, in which way, and whether writes go on."""
+def in_short(cell: Cell, shortest: Story | None) -> str:
+    """One cell on a line: lost or kept, in which way, and whether writes go on. shortest: the story
+    of a loss, if there is one."""
     if cell.bound:
         return f"undecided: {cell.bound}"
     said = f"kept in all {cell.states:,} states"
-    if cell.lost:
-        way = "every copy is destroyed" if cell.shortest.is_destroyed else "a copy is passed over"
-        said = f"LOST in {len(cell.shortest.steps)} steps: {way}"
+    if shortest:
+        way = "every copy is destroyed" if shortest.is_destroyed else "a copy is passed over"
+        said = f"LOST in {len(shortest.steps)} steps: {way}"
     return f"{said}; {cell.price or 'takes writes'}"
 
 
@@ -93,9 +104,7 @@ def recorded_runs(cell: Cell) -> list[str]:
         for case in story.cases:
             has_elr = case.settings.get("elr") == "on"
             same_rules = release_of(case.release) == cell.settings.release
-            if not same_rules or has_elr != cell.settings.elr:
-                continue
-            if recorded(story, case.release, case.settings):
+            if same_rules and has_elr == cell.settings.elr:
                 options = "".join(f" --set {key}={value}" for key, value in case.settings.items())
                 found.append(f"lab.py real {name} --release {case.release}{options} --recorded")
     return found

@@ -3,17 +3,16 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 from kafka_spec import settings as model
 from kafka_spec.settings import RELEASES
-from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, quoted, unknown
 from protocol_lab.explain.choices import choice_sentence
 from protocol_lab.explore import explore
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import evaluate
 from protocol_lab.traces.walk import Walk
 from real_systems.kafka.promise.cluster_settings import Settings, phrase
 
@@ -134,9 +133,10 @@ class Cell:
         return not self.lost and not self.bound
 
     @property
-    def shortest(self) -> Story:
-        """The shortest story of a broken promise. Raises ValueError if all are kept."""
-        return min((story(self, name) for name in self.lost), key=lambda each: len(each.steps))
+    def shortest(self) -> Story | None:
+        """The shortest story of a broken promise, if one is."""
+        found = [story(self, name) for name in self.lost]
+        return min(found, key=lambda each: len(each.steps), default=None)
 
     @property
     def price(self) -> str:
@@ -144,7 +144,8 @@ class Cell:
         return next((text for name, text in PRICE.items() if name in self.broken), "")
 
 
-def _model(settings: Settings, row: Row) -> Model:
+def model_of(settings: Settings, row: Row) -> Model:
+    """The model of a cell."""
     return model.spec.bind(**NO_FAULTS | dict(row.faults) | settings.constants)
 
 
@@ -152,7 +153,7 @@ def _model(settings: Settings, row: Row) -> Model:
 def searched(settings: Settings, row: Row) -> Cell:
     """Search all states of one cell."""
     names = [*PROMISES, *PRICE]
-    found = explore(_model(settings, row), invariants=names, to_the_end=True, progress=False)
+    found = explore(model_of(settings, row), invariants=names, to_the_end=True, progress=False)
     broken = tuple(name for name in names if found.violating[name])
     return Cell(settings, row, found.distinct, broken, found.undecided_reason or "")
 
@@ -160,42 +161,52 @@ def searched(settings: Settings, row: Row) -> Cell:
 @cache
 def story(cell: Cell, name: str) -> Story:
     """The shortest story of a broken promise, or of a part of the price."""
-    return _story(explore(_model(cell.settings, cell.row), invariants=[name], progress=False))
+    bound = model_of(cell.settings, cell.row)
+    found = explore(bound, invariants=[name], progress=False)
+    return story_along(bound, name, [each.text for each in found.trace])
 
 
-def _story(found: Result) -> Story:
-    """The trace of a violation in words."""
-    walk = Walk.along(found)
-    moments = walk.path
-    sentences = []
-    for before, after in pairwise(moments):
-        taken = find_step(found.model, before.row, after.step.text)
-        sentences.append(choice_sentence(found.model, before.row, taken.action, taken.args))
-    walk.last()
-    return Story(
-        found.violated,
-        [each.step.text for each in moments[1:]],
-        sentences,
-        found.violation_reason,
-        bool(model.acknowledged_is_on_a_disk(walk.state, found.model.constants)),
-    )
+def story_along(bound: Model, name: str, steps: list[str]) -> Story:
+    """The story of these steps, after which a promise is broken. Raises LabError if one of them
+    can't be taken."""
+    walk, sentences = Walk.begin(bound), []
+    for step in steps:
+        taken = find_step(bound, walk.row, step)
+        sentences.append(choice_sentence(bound, walk.row, taken.action, taken.args))
+        walk.take(taken)
+    [broken] = [each for each in bound.spec.invariants if each.name == name]
+    reason = evaluate(bound, walk.row, broken.function)
+    is_destroyed = bool(evaluate(bound, walk.row, model.acknowledged_is_on_a_disk))
+    return Story(name, steps, sentences, reason, is_destroyed)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A single change of a setting, in words, and the settings after it."""
+
+    text: str
+    settings: Settings
 
 
 def what_keeps(cell: Cell) -> list[str]:
     """The single changes of a setting that keep, within the same faults, what this cell loses."""
-    kept = []
-    for name, value in _changes(cell.settings):
-        changed = cell.settings.with_one(**{name: value})
-        if name == "elr" and changed.release not in WITH_ELR:
-            changed = changed.with_one(release=WITH_ELR[-1])
-        if searched(changed, cell.row).is_kept:
-            more = "" if changed.release == cell.settings.release else f" with {RELEASES[-1]}"
-            kept.append(phrase(name, value) + more)
-    return kept
+    found = changes(cell.settings)
+    return [each.text for each in found if searched(each.settings, cell.row).is_kept]
 
 
-def _changes(now: Settings) -> Iterator[tuple[str, Any]]:
+def changes(now: Settings) -> list[Change]:
     """Each single change of a setting that promises more, or might."""
+    return [_changed(now, name, value) for name, value in _better(now)]
+
+
+def _changed(now: Settings, name: str, value: Any) -> Change:
+    changed, more = now.with_one(**{name: value}), ""
+    if name == "elr" and now.release not in WITH_ELR:
+        changed, more = changed.with_one(release=RELEASES[-1]), f" with {RELEASES[-1]}"
+    return Change(phrase(name, value) + more, changed)
+
+
+def _better(now: Settings) -> Iterator[tuple[str, Any]]:
     if now.acks != "all":
         yield "acks", "all"
     if now.unclean:

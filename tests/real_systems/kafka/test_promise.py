@@ -11,6 +11,7 @@ from protocol_lab.errors import LabError
 from real_systems.kafka.promise.cluster_settings import Settings, read, release_of
 from real_systems.kafka.promise.promise_report import promise, recorded_runs
 from real_systems.kafka.promise.promise_table import ROWS, row_of, searched, story, what_keeps
+from real_systems.runner.stories import recorded, story_of
 
 SERVER_PROPERTIES = """
 # min.insync.replicas=3
@@ -109,6 +110,13 @@ def test_the_last_replica_is_passed_over_and_elr_keeps_it():
     assert not cell.shortest.is_destroyed
     assert "ELR on with 4.3" in what_keeps(cell)
     assert recorded_runs(cell) == ["lab.py real last_replica --release 3.9.1 --recorded"]
+
+
+def test_each_run_that_it_names_is_recorded():
+    for name in {name for row in ROWS for name in row.stories}:
+        story = story_of(name)
+        for case in story.cases:
+            assert recorded(story, case.release, case.settings), (name, case)
 
 
 def test_one_power_supply_destroys_every_copy():

@@ -1,0 +1,194 @@
+"""The table in a page: its HTML, and what the page's Python answers, searching by WebAssembly.
+
+`js/asked_table.js` shows it: each change of a setting is a question for each row, and a press on a
+row asks for its story.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+from kafka_spec.settings import RELEASES
+from protocol_lab.catalog import known_as
+from protocol_lab.errors import LabError
+from protocol_lab.model.constants import as_text, show
+from protocol_lab.model.step_text import steps_between
+from protocol_lab.page.searches import name_of, question
+from protocol_lab.stepper.starting_point import begin
+from protocol_lab.stepper.static_view import static_html
+from protocol_lab.traces.walk import Walk
+from real_systems.kafka.promise.cluster_settings import Settings, read
+from real_systems.kafka.promise.promise_report import LIMITS, assumed, in_short, recorded_runs
+from real_systems.kafka.promise.promise_table import (
+    PRICE,
+    PROMISES,
+    ROWS,
+    WITH_ELR,
+    Cell,
+    Story,
+    changes,
+    model_of,
+    searched,
+    story,
+    story_along,
+)
+
+Search = Callable[[str, str, str], Awaitable[str]]
+"""search(module, question, ""): what a search by WebAssembly tells, as JSON."""
+
+CHOICES = {
+    "release": RELEASES,
+    "replicas": range(1, 6),
+    "min_isr": range(1, 6),
+    "acks": ("all", "1", "0"),
+    "elr": (True, False),
+    "unclean": (False, True),
+    "racks": range(1, 6),
+}
+NAMES = {
+    "release": "Kafka",
+    "replicas": "replicas",
+    "min_isr": "min.insync.replicas",
+    "acks": "acks",
+    "elr": "ELR",
+    "unclean": "unclean elections",
+    "racks": "power supplies",
+}
+FIRST = Settings(min_isr=2)
+
+
+async def answer(asked: str, search: Search) -> str:
+    """The answer to one question of the page, as JSON.
+
+    asked, as JSON: `chosen`, the settings by name; `files`, each a name and its text, which outrank
+    them; and the `row` that is asked about, with its `story` or only in a line. Without a row:
+    which settings that makes.
+    """
+    wanted = json.loads(asked)
+    try:
+        return json.dumps(await _answer(wanted, search))
+    except LabError as error:
+        return json.dumps({"error": str(error)})
+
+
+async def _answer(wanted: dict[str, Any], search: Search) -> dict[str, Any]:
+    chosen = wanted["chosen"]
+    if chosen.get("release") in RELEASES and chosen["release"] not in WITH_ELR:
+        chosen |= {"elr": None}
+    settings = read([tuple(each) for each in wanted["files"]], **chosen)
+    if "row" not in wanted:
+        values = {name: _text(value) for name, value in settings.constants.items()}
+        rest = ", ".join(assumed(settings))
+        return {
+            "chosen": values,
+            "told": f"Assumed, since nothing says it: {rest}." if rest else "",
+        }
+    row = next(each for each in ROWS if each.name == wanted["row"])
+    cell, found = await _searched(Cell(settings, row, 0, ()), search)
+    if not wanted.get("story"):
+        return _line(cell, found)
+    kept = []
+    for changed in changes(settings) if cell.lost else ():
+        other, _ = await _searched(Cell(changed.settings, row, 0, ()), search)
+        if other.is_kept:
+            kept.append(changed.text)
+    return _told(cell, found, kept)
+
+
+async def _searched(cell: Cell, search: Search) -> tuple[Cell, dict[str, Story]]:
+    """The cell, searched, with the stories of what it breaks."""
+    bound = model_of(cell.settings, cell.row)
+    first = Walk.begin(bound).row
+    states, found = 0, {}
+    for name in [*PROMISES, *PRICE]:
+        asked = json.dumps(question(bound, [name], [first]))
+        said = json.loads(await search(name_of(bound), asked, ""))
+        states = max(states, said.get("distinct", 0))
+        if said["state"] == "COMPLETE":
+            continue
+        if not said.get("violated"):
+            return replace(cell, bound=f"the search ended ({said['state'].lower()})"), {}
+        rows = [bytes.fromhex(each) for each in said["path"]]
+        steps = [each.text for each in steps_between(bound, rows)]
+        found[name] = story_along(bound, name, steps)
+    return replace(cell, states=states, broken=tuple(found)), found
+
+
+def _shortest(cell: Cell, found: dict[str, Story]) -> Story | None:
+    return min((found[name] for name in cell.lost), key=lambda each: len(each.steps), default=None)
+
+
+def _line(cell: Cell, found: dict[str, Story]) -> dict[str, Any]:
+    """What a row of the table shows."""
+    shortest = _shortest(cell, found)
+    return {"text": in_short(cell, shortest), "verdict": "lost" if shortest else "kept"}
+
+
+def _told(cell: Cell, found: dict[str, Story], kept: list[str]) -> dict[str, Any]:
+    """The story of a row, as HTML and as a scenario."""
+    shown = _shortest(cell, found) or next(iter(found.values()), None)
+    if shown is None:
+        return {"html": f"<p>{escape(cell.row.text)}: nothing is lost, and writes go on.</p>"}
+    steps = "".join(f"<li>{escape(each)}</li>" for each in shown.sentences)
+    lines = [f"<h3>{escape(cell.row.text)}</h3><ol>{steps}</ol>"]
+    lines.append(f"<p>Then {escape(shown.reason)}.</p>")
+    if cell.lost:
+        way = "Kept within the same faults with: " + "; ".join(kept)
+        lines.append(f"<p>{escape(way if kept else 'No single change of a setting keeps it')}.</p>")
+    for each in recorded_runs(cell):
+        lines.append(f"<p>Seen on real brokers: <code>python3 {escape(each)}</code></p>")
+    return {"html": "".join(lines), "scenario": _scenario(cell, shown)}
+
+
+def _scenario(cell: Cell, shown: Story) -> str:
+    bound = model_of(cell.settings, cell.row)
+    values = {name: as_text(value) for name, value in show(bound.constants).items()}
+    constants = " ".join(f"{name}={value}" for name, value in values.items())
+    return "\n".join([f"# spec: {known_as(bound.spec)}  {constants}", *shown.steps, ""])
+
+
+def _text(value: Any) -> str:
+    return (
+        {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    )
+
+
+def html(sessions: Any) -> str:
+    """The section of a page: the settings, the table for those that are chosen at first, and the
+    stepper in which the stories are played. sessions: what the site's pages load."""
+    at_first = searched(FIRST, next(each for each in ROWS if each.stories))
+    session = begin(model_of(at_first.settings, at_first.row))
+    data = json.dumps(sessions.add(session)).replace("</", "<\\/")
+    stepper = f'<script type="application/json">{data}</script>{static_html(session.walk, None)}'
+    return "".join(
+        [
+            f'<div class="lab-asked-table" data-module="{__name__}"><form>',
+            *(_select(name) for name in CHOICES),
+            "</form><details><summary>Or read them from a file</summary>",
+            '<textarea rows="4" aria-label="Settings from a file" placeholder="Paste'
+            " server.properties, a Strimzi resource, or what kafka-configs, kafka-topics or"
+            ' kafka-features print with --describe"></textarea></details>',
+            '<p role="status"></p><table><tbody>',
+            *(_row(searched(FIRST, row)) for row in ROWS),
+            f'</tbody></table><p class="small">{escape(LIMITS)} Press a row to see its story.</p>',
+            f'<div data-part="story"></div><div class="lab-page-stepper">{stepper}</div></div>',
+        ]
+    )
+
+
+def _select(name: str) -> str:
+    now = FIRST.constants[name]
+    options = "".join(
+        f"<option{' selected' * (value == now)}>{_text(value)}</option>" for value in CHOICES[name]
+    )
+    return f'<label>{escape(NAMES[name])} <select name="{name}">{options}</select></label> '
+
+
+def _row(cell: Cell) -> str:
+    line = _line(cell, {each: story(cell, each) for each in cell.lost})
+    return (
+        f'<tr data-row="{cell.row.name}"><th scope="row">{escape(cell.row.text)}</th>'
+        f'<td><button data-verdict="{line["verdict"]}">{escape(line["text"])}</button></td></tr>'
+    )
