@@ -105,7 +105,9 @@ function tellAbove(sentence) {
 
 /** Plays a scenario in the stepper that stands in an element. */
 async function play(element, scenario) {
-  const source = await mount(element.querySelector(".lab-page-stepper"));
+  const holder = element.querySelector(".lab-page-stepper");
+  holder.hidden = false;
+  const source = await mount(holder);
   await source.start();
   source.send({ command: "paste", text: scenario });
 }

@@ -173,7 +173,8 @@ def html(sessions: Any) -> str:
             '<p role="status"></p><table><tbody>',
             *(_row(searched(FIRST, row)) for row in ROWS),
             f'</tbody></table><p class="small">{escape(LIMITS)} Press a row to see its story.</p>',
-            f'<div data-part="story"></div><div class="lab-page-stepper">{stepper}</div></div>',
+            '<div data-part="story"></div>',
+            f'<div class="lab-page-stepper" hidden>{stepper}</div></div>',
         ]
     )
 
