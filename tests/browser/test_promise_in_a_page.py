@@ -4,7 +4,7 @@ import pytest
 
 from protocol_lab.site.build import build
 from real_systems.kafka.promise.cluster_settings import read
-from real_systems.kafka.promise.promise_report import in_short
+from real_systems.kafka.promise.promise_report import line_of
 from real_systems.kafka.promise.promise_table import ROWS, searched
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -34,7 +34,7 @@ def test_a_change_is_searched_in_the_page_with_the_commands_answers(first_page):
     first_page.select_option("select[name=release]", "3.9")
     settled(first_page)
     cells = [searched(read([], release="3.9", min_isr="2"), row) for row in ROWS]
-    assert lines(first_page) == [in_short(each, each.shortest) for each in cells]
+    assert lines(first_page) == [line_of(each) for each in cells]
     assert "release=3.9" in first_page.url
 
 

@@ -7,20 +7,28 @@ row asks for its story.
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import cache
 from html import escape
 from typing import Any
 
-from kafka_spec.settings import RELEASES
+from kafka_spec.settings import RELEASES, acknowledged_is_on_a_disk
 from protocol_lab.catalog import known_as
 from protocol_lab.errors import LabError
 from protocol_lab.model.constants import as_text, show
 from protocol_lab.model.step_text import steps_between
+from protocol_lab.model.transitions import evaluate
 from protocol_lab.page.searches import name_of, question
 from protocol_lab.stepper.starting_point import begin
 from protocol_lab.stepper.static_view import static_html
 from protocol_lab.traces.walk import Walk
 from real_systems.kafka.promise.cluster_settings import Settings, read
-from real_systems.kafka.promise.promise_report import LIMITS, assumed, in_short, recorded_runs
+from real_systems.kafka.promise.promise_report import (
+    LIMITS,
+    assumed,
+    in_short,
+    line_of,
+    recorded_runs,
+)
 from real_systems.kafka.promise.promise_table import (
     PRICE,
     PROMISES,
@@ -31,12 +39,14 @@ from real_systems.kafka.promise.promise_table import (
     changes,
     model_of,
     searched,
-    story,
     story_along,
 )
 
 Search = Callable[[str, str, str], Awaitable[str]]
 """search(module, question, ""): what a search by WebAssembly tells, as JSON."""
+
+Paths = dict[str, list[bytes]]
+"""The states on a shortest path to each broken invariant, by its name."""
 
 CHOICES = {
     "release": RELEASES,
@@ -97,40 +107,51 @@ async def _answer(wanted: dict[str, Any], search: Search) -> dict[str, Any]:
     return _told(cell, found, kept)
 
 
-async def _searched(cell: Cell, search: Search) -> tuple[Cell, dict[str, Story]]:
-    """The cell, searched, with the stories of what it breaks."""
+async def _searched(cell: Cell, search: Search) -> tuple[Cell, Paths]:
+    """The cell, searched, and the states on a shortest path to each thing that it breaks."""
     bound = model_of(cell.settings, cell.row)
     first = Walk.begin(bound).row
-    states, found = 0, {}
-    for name in [*PROMISES, *PRICE]:
-        asked = json.dumps(question(bound, [name], [first]))
-        said = json.loads(await search(name_of(bound), asked, ""))
+
+    async def told(*names: str) -> dict[str, Any]:
+        asked = json.dumps(question(bound, names, [first]))
+        return json.loads(await search(_module(), asked, ""))
+
+    whole = await told(*PROMISES)
+    states, found = whole.get("distinct", 0), {}
+    for name in PRICE if whole["state"] == "COMPLETE" else [*PROMISES, *PRICE]:
+        said = await told(name)
         states = max(states, said.get("distinct", 0))
-        if said["state"] == "COMPLETE":
-            continue
-        if not said.get("violated"):
+        if said.get("violated"):
+            found[name] = [bytes.fromhex(each) for each in said["path"]]
+        elif said["state"] != "COMPLETE":
             return replace(cell, bound=f"the search ended ({said['state'].lower()})"), {}
-        rows = [bytes.fromhex(each) for each in said["path"]]
-        steps = [each.text for each in steps_between(bound, rows)]
-        found[name] = story_along(bound, name, steps)
     return replace(cell, states=states, broken=tuple(found)), found
 
 
-def _shortest(cell: Cell, found: dict[str, Story]) -> Story | None:
-    return min((found[name] for name in cell.lost), key=lambda each: len(each.steps), default=None)
+@cache
+def _module() -> str:
+    """The module that searches the model, which has one layout for all settings."""
+    return name_of(model_of(FIRST, ROWS[0]))
 
 
-def _line(cell: Cell, found: dict[str, Story]) -> dict[str, Any]:
+def _line(cell: Cell, found: Paths) -> dict[str, Any]:
     """What a row of the table shows."""
-    shortest = _shortest(cell, found)
-    return {"text": in_short(cell, shortest), "verdict": "lost" if shortest else "kept"}
+    verdict = "undecided" if cell.bound else "lost" if cell.lost else "kept"
+    if not cell.lost:
+        return {"text": in_short(cell, 0, False), "verdict": verdict}
+    shortest = min((found[name] for name in cell.lost), key=len)
+    bound = model_of(cell.settings, cell.row)
+    is_destroyed = bool(evaluate(bound, shortest[-1], acknowledged_is_on_a_disk))
+    return {"text": in_short(cell, len(shortest) - 1, is_destroyed), "verdict": verdict}
 
 
-def _told(cell: Cell, found: dict[str, Story], kept: list[str]) -> dict[str, Any]:
+def _told(cell: Cell, found: Paths, kept: list[str]) -> dict[str, Any]:
     """The story of a row, as HTML and as a scenario."""
-    shown = _shortest(cell, found) or next(iter(found.values()), None)
-    if shown is None:
+    if not found:
         return {"html": f"<p>{escape(cell.row.text)}: nothing is lost, and writes go on.</p>"}
+    name = min(cell.lost or found, key=lambda each: len(found[each]))
+    bound = model_of(cell.settings, cell.row)
+    shown = story_along(bound, name, [each.text for each in steps_between(bound, found[name])])
     steps = "".join(f"<li>{escape(each)}</li>" for each in shown.sentences)
     lines = [f"<h3>{escape(cell.row.text)}</h3><ol>{steps}</ol>"]
     lines.append(f"<p>Then {escape(shown.reason)}.</p>")
@@ -166,7 +187,7 @@ def html(sessions: Any) -> str:
         [
             f'<div class="lab-asked-table" data-module="{__name__}"><form>',
             *(_select(name) for name in CHOICES),
-            "</form><details><summary>Or read them from a file</summary>",
+            "</form><details><summary>Or paste them from a file</summary>",
             '<textarea rows="4" aria-label="Settings from a file" placeholder="Paste'
             " server.properties, a Strimzi resource, or what kafka-configs, kafka-topics or"
             ' kafka-features print with --describe"></textarea></details>',
@@ -188,8 +209,8 @@ def _select(name: str) -> str:
 
 
 def _row(cell: Cell) -> str:
-    line = _line(cell, {each: story(cell, each) for each in cell.lost})
     return (
         f'<tr data-row="{cell.row.name}"><th scope="row">{escape(cell.row.text)}</th>'
-        f'<td><button data-verdict="{line["verdict"]}">{escape(line["text"])}</button></td></tr>'
+        f'<td><button data-verdict="{"lost" if cell.lost else "kept"}">{escape(line_of(cell))}'
+        "</button></td></tr>"
     )

@@ -4,15 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from real_systems.kafka.promise.cluster_settings import Settings, phrase, release_of
-from real_systems.kafka.promise.promise_table import (
-    ROWS,
-    Cell,
-    Row,
-    Story,
-    searched,
-    story,
-    what_keeps,
-)
+from real_systems.kafka.promise.promise_table import ROWS, Cell, Row, searched, story, what_keeps
 from real_systems.runner.stories import story_of
 
 LIMITS = (
@@ -65,9 +57,7 @@ class Report:
             lines.append(f"Assumed, since nothing says it: {', '.join(assumed(self.settings))}.")
         lines.append("")
         width = max(len(cell.row.text) for cell in self.cells)
-        lines += [
-            f"  {cell.row.text:{width}}  {in_short(cell, cell.shortest)}" for cell in self.cells
-        ]
+        lines += [f"  {cell.row.text:{width}}  {line_of(cell)}" for cell in self.cells]
         if self.shortest:
             lines += ["", *_story_lines(self.shortest)]
         return "\n".join([*lines, "", LIMITS])
@@ -84,15 +74,25 @@ def assumed(settings: Settings) -> list[str]:
     return [phrase(name, values[name]) for name in values if name not in settings.said]
 
 
-def in_short(cell: Cell, shortest: Story | None) -> str:
-    """One cell on a line: lost or kept, in which way, and whether writes go on. shortest: the story
-    of a loss, if there is one."""
+def line_of(cell: Cell) -> str:
+    """One cell on a line, by its own stories."""
+    shortest = cell.shortest
+    if shortest is None:
+        return in_short(cell, 0, False)
+    return in_short(cell, len(shortest.steps), shortest.is_destroyed)
+
+
+def in_short(cell: Cell, steps: int, is_destroyed: bool) -> str:
+    """One cell on a line: lost or kept, in which way, and whether writes go on.
+
+    steps, is_destroyed: of the shortest loss; 0 and False where nothing is lost.
+    """
     if cell.bound:
         return f"undecided: {cell.bound}"
     said = f"kept in all {cell.states:,} states"
-    if shortest:
-        way = "every copy is destroyed" if shortest.is_destroyed else "a copy is passed over"
-        said = f"LOST in {len(shortest.steps)} steps: {way}"
+    if cell.lost:
+        way = "every copy is destroyed" if is_destroyed else "a copy is passed over"
+        said = f"LOST in {steps} steps: {way}"
     return f"{said}; {cell.price or 'takes writes'}"
 
 
