@@ -122,7 +122,7 @@ def test_without_a_compiler_it_says_so_and_searches_in_plain_python(kit):
     assert (refused.returncode, refused.stderr.count("\n")) == (3, 1)
     assert "NUMBA_DISABLE_JIT is set" in refused.stderr
     found = run(kit, *CHECK, "--engine", "python", NUMBA_DISABLE_JIT="1")
-    assert json.loads(found.stdout)["distinct"] == 6
+    assert json.loads(found.stdout)["distinct"] == 7
 
 
 def test_without_docstrings_every_spec_is_listed(kit):
