@@ -22,10 +22,15 @@ function askTable(holder, engine, play) {
     return answer;
   }
 
-  async function change() {
-    const mine = ++latest;
-    story.replaceChildren();
+  /** Says what the page is waiting for; returns the number of the question. */
+  function begin() {
     told.textContent = engine.isReady ? "Searching…" : "The kit is starting in this page…";
+    return ++latest;
+  }
+
+  async function change() {
+    const mine = begin();
+    story.replaceChildren();
     rows.forEach((row) => (row.dataset.stale = ""));
     try {
       await engine.start();
@@ -51,8 +56,7 @@ function askTable(holder, engine, play) {
   }
 
   async function press(row) {
-    const mine = ++latest;
-    told.textContent = engine.isReady ? "Searching…" : "The kit is starting in this page…";
+    const mine = begin();
     try {
       await engine.start();
       const { html, scenario } = await ask({ row: row.dataset.row, story: true });

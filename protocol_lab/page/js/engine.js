@@ -59,8 +59,8 @@ class Engine {
 
   /** What a module of the kit answers to a question; one after the other. */
   askModule(module, question) {
-    this.asking = (this.asking ?? Promise.resolve()).then(
-      () => this.ask({ kind: "ask", module, question }), () => this.ask({ kind: "ask", module, question }));
+    const next = () => this.ask({ kind: "ask", module, question });
+    this.asking = (this.asking ?? Promise.resolve()).then(next, next);
     return this.asking;
   }
 

@@ -112,6 +112,13 @@ async function read({ reader, files, options }) {
   }
 }
 
+/** Tells the page what a question comes to. */
+const settle = (asked) =>
+  asked.then(
+    (answer) => tell("answered", { answer }),
+    (error) => tell("broken", { text: String(error) }),
+  );
+
 let kernel = null; // a promise of it
 let python = null;
 const ASKED = {
@@ -132,17 +139,11 @@ const ASKED = {
   async ask({ module, question }) {
     await kernel;
     const { answer } = python.pyimport(module);
-    await answer(JSON.stringify(question), search).then(
-      (text) => tell("answered", { answer: JSON.parse(text) }),
-      (error) => tell("broken", { text: String(error) }),
-    );
+    await settle(answer(JSON.stringify(question), search).then(JSON.parse));
   },
   async read(message) {
     await kernel;
-    await read(message).then(
-      (answer) => tell("answered", { answer }),
-      (error) => tell("broken", { text: String(error) }),
-    );
+    await settle(read(message));
   },
   stop: ({ key }) => stopped.add(key),
   send: async ({ key, message }) => (await kernel).answer(key, JSON.stringify(message)),

@@ -7,12 +7,15 @@ So one table of patterns reads them all. A topic's own value outranks the cluste
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kafka_spec.settings import RELEASES
 from protocol_lab.errors import LabError, quoted, shortened
+
+WITH_ELR = ("4.0", "4.1", "4.3")
+"""The releases in which ELR is possible; it is on by default in all but the first."""
 
 _FLAGS = {"true": True, "false": False, "on": True, "off": False}
 
@@ -38,10 +41,6 @@ class Settings:
         """The constants of `kafka.settings` that stand for them."""
         names = ("release", "elr", "acks", "min_isr", "replicas", "unclean", "racks")
         return {name: getattr(self, name) for name in names}
-
-    def with_one(self, **change: Any) -> "Settings":
-        """The same settings with this change."""
-        return replace(self, **change)
 
     def __str__(self) -> str:
         return ", ".join(phrase(name, value) for name, value in self.constants.items())
@@ -189,9 +188,8 @@ def _checked(name: str, text: str) -> Any:
 def _completed(values: dict[str, Any], sources: dict[str, str]) -> Settings:
     """With Kafka's own defaults where nothing is said. Raises LabError for what can't be."""
     release = values.get("release", Settings.release)
-    is_old = release in ("3.6", "3.7", "3.9")
-    if is_old and values.get("elr"):
+    if release not in WITH_ELR and values.get("elr"):
         raise LabError(f"ELR is on: that is possible from 4.0 on, not with Kafka {release}.")
-    values.setdefault("elr", release in ("4.1", "4.3"))
+    values.setdefault("elr", release in WITH_ELR[1:])
     values.setdefault("racks", values.get("replicas", Settings.replicas))
     return Settings(**values, said=sources)

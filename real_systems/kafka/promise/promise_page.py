@@ -14,14 +14,14 @@ from typing import Any
 from kafka_spec.settings import RELEASES, acknowledged_is_on_a_disk
 from protocol_lab.catalog import known_as
 from protocol_lab.errors import LabError
-from protocol_lab.model.constants import as_text, show
+from protocol_lab.model.constants import show_text
 from protocol_lab.model.step_text import steps_between
 from protocol_lab.model.transitions import evaluate
 from protocol_lab.page.searches import name_of, question
 from protocol_lab.stepper.starting_point import begin
 from protocol_lab.stepper.static_view import static_html
 from protocol_lab.traces.walk import Walk
-from real_systems.kafka.promise.cluster_settings import Settings, read
+from real_systems.kafka.promise.cluster_settings import WITH_ELR, Settings, read
 from real_systems.kafka.promise.promise_report import (
     LIMITS,
     assumed,
@@ -33,7 +33,6 @@ from real_systems.kafka.promise.promise_table import (
     PRICE,
     PROMISES,
     ROWS,
-    WITH_ELR,
     Cell,
     Story,
     changes,
@@ -165,15 +164,12 @@ def _told(cell: Cell, found: Paths, kept: list[str]) -> dict[str, Any]:
 
 def _scenario(cell: Cell, shown: Story) -> str:
     bound = model_of(cell.settings, cell.row)
-    values = {name: as_text(value) for name, value in show(bound.constants).items()}
-    constants = " ".join(f"{name}={value}" for name, value in values.items())
-    return "\n".join([f"# spec: {known_as(bound.spec)}  {constants}", *shown.steps, ""])
+    header = f"# spec: {known_as(bound.spec)}  {show_text(bound.constants)}"
+    return "\n".join([header, *shown.steps, ""])
 
 
 def _text(value: Any) -> str:
-    return (
-        {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
-    )
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
 def html(sessions: Any) -> str:

@@ -1,7 +1,7 @@
 """The rows of the table, the search of one cell, why a record is lost, and what would keep it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -14,10 +14,9 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import evaluate
 from protocol_lab.traces.walk import Walk
-from real_systems.kafka.promise.cluster_settings import Settings, phrase
+from real_systems.kafka.promise.cluster_settings import WITH_ELR, Settings, phrase
 
 Faults = Mapping[str, int]
-WITH_ELR = ("4.0", "4.1", "4.3")
 NO_FAULTS = dict.fromkeys(model.Happened.__annotations__, 0)
 
 
@@ -81,11 +80,7 @@ def row_of(text: str) -> Row:
     return Row(text, f"Within {said}", faults)
 
 
-PROMISES = {
-    "acknowledged_is_readable": "acknowledged records can be read",
-    "acknowledged_is_on_a_disk": "acknowledged records are on some disk",
-    "read_stays_readable": "what consumers read stays readable",
-}
+PROMISES = ("acknowledged_is_readable", "acknowledged_is_on_a_disk", "read_stays_readable")
 PRICE = {
     "needs_no_operator": "may need an operator",
     "is_online": "may be offline",
@@ -200,9 +195,9 @@ def changes(now: Settings) -> list[Change]:
 
 
 def _changed(now: Settings, name: str, value: Any) -> Change:
-    changed, more = now.with_one(**{name: value}), ""
+    changed, more = replace(now, **{name: value}), ""
     if name == "elr" and now.release not in WITH_ELR:
-        changed, more = changed.with_one(release=RELEASES[-1]), f" with {RELEASES[-1]}"
+        changed, more = replace(changed, release=RELEASES[-1]), f" with {RELEASES[-1]}"
     return Change(phrase(name, value) + more, changed)
 
 
