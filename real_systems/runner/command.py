@@ -11,8 +11,9 @@ from real_systems.runner.recordings import Act, Recording
 from real_systems.runner.stories import (
     Case,
     Story,
+    keep_recording,
     recorded,
-    recording_file,
+    recordings_file,
     run,
     stories,
     story_of,
@@ -69,12 +70,12 @@ def _run_one(
 
 def _offer_to_keep(story: Story, recording: Recording) -> None:
     """Ask whether a run that the kit has no recording of is to become one. Raises LabError."""
-    file = recording_file(story, recording.release, recording.settings)
+    file = recordings_file(story)
     if not sys.stdin or not sys.stdin.isatty():
-        print(f"The kit has no recording of this run: in a terminal it asks to keep it as {file}.")
-    elif input(f"Keep this run as {file}? [y/N] ").strip().lower() in ("y", "yes"):
+        print(f"The kit has no recording of this run: in a terminal it asks to keep it in {file}.")
+    elif input(f"Keep this run in {file}? [y/N] ").strip().lower() in ("y", "yes"):
         try:
-            recording.write(file)
+            keep_recording(story, recording)
         except OSError as error:
             raise LabError(f"{file} can't be written ({error.strerror}).") from None
 

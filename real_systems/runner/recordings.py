@@ -90,23 +90,33 @@ class Recording:
         ran = f"recorded on {self.day}, {self.seconds:.0f} s"
         return "\n".join([f"{self.title}  ({ran})", *map(str, self.acts), str(self.outcome)])
 
-    def write(self, file: Path) -> None:
-        """Write it as JSON, an act a line. Raises OSError."""
-        parts = asdict(self)
-        acts = ",\n".join(json.dumps(each) for each in parts.pop("acts"))
-        rest = json.dumps(parts).removeprefix("{")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f'{{"acts": [\n{acts}\n],\n{rest}\n', encoding="utf-8")
+
+def write_recordings(runs: list[Recording], file: Path) -> None:
+    """Write runs of a story as JSON, an act a line. Raises OSError."""
+    texts = []
+    for each in runs:
+        parts = asdict(each)
+        acts = ",\n".join(json.dumps(act) for act in parts.pop("acts"))
+        texts.append(f'{{"acts": [\n{acts}\n],\n{json.dumps(parts).removeprefix("{")}')
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("[" + ",\n".join(texts) + "]\n", encoding="utf-8")
 
 
-def read_recording(file: Path) -> Recording:
-    """The recording in this file. Raises LabError if it is none."""
+def read_recordings(file: Path) -> list[Recording]:
+    """The runs in this file. Raises LabError if it holds none."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        acts = [Act(**each) for each in found.pop("acts")]
-        return Recording(**found | {"acts": acts, "outcome": Outcome(**found["outcome"])})
+        return [
+            Recording(
+                **each
+                | {
+                    "acts": [Act(**act) for act in each["acts"]],
+                    "outcome": Outcome(**each["outcome"]),
+                }
+            )
+            for each in json.loads(file.read_text(encoding="utf-8"))
+        ]
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise LabError(f"{file} is no recording of a story ({type(error).__name__}).") from None
+        raise LabError(f"{file} has no recordings of a story ({type(error).__name__}).") from None
 
 
 class Recorder:

@@ -21,7 +21,14 @@ from protocol_lab.spec_files import is_path, load_from_file
 from real_systems import SYSTEMS
 from real_systems.runner.java_gateway import cause_of
 from real_systems.runner.processes import Processes
-from real_systems.runner.recordings import Act, Outcome, Recorder, Recording, read_recording
+from real_systems.runner.recordings import (
+    Act,
+    Outcome,
+    Recorder,
+    Recording,
+    read_recordings,
+    write_recordings,
+)
 
 
 @dataclass(frozen=True)
@@ -150,7 +157,7 @@ def run(
         with story.stage(Run(processes, release, recording.settings, recorder, say)) as stage:
             _play(story, stage)
         if keep:
-            recording.write(processes.folder / "recording.json")
+            write_recordings([recording], processes.folder / "recording.json")
     return recording
 
 
@@ -185,15 +192,24 @@ def story_of(name: str) -> Story:
 
 def recorded(story: Story, release: str, settings: Mapping[str, str]) -> Recording | None:
     """The recording of this run that travels with the kit, if there is one."""
-    file = recording_file(story, release, story.chosen(settings))
-    return read_recording(file) if file.exists() else None
+    file, chosen = recordings_file(story), story.chosen(settings)
+    for each in read_recordings(file) if file.exists() else []:
+        if (each.release, each.settings) == (release, chosen):
+            return each
+    return None
 
 
-def recording_file(story: Story, release: str, settings: Mapping[str, str]) -> Path:
-    """Where the recording of a run is kept, beside the module of its story."""
+def keep_recording(story: Story, recording: Recording) -> None:
+    """Let a run travel with the kit. Raises OSError."""
+    file = recordings_file(story)
+    others = read_recordings(file) if file.exists() else []
+    write_recordings([*others, recording], file)
+
+
+def recordings_file(story: Story) -> Path:
+    """The file with the recordings of a story, beside its module."""
     module = importlib.import_module(story.play.__module__)
-    parts = [story.name, release, *(f"{name}_{value}" for name, value in settings.items())]
-    return Path(module.__file__).parent / "recordings" / f"{'_'.join(parts)}.json"
+    return Path(module.__file__).parent / "recordings" / f"{story.name}.json"
 
 
 def _modules() -> Iterator[Any]:

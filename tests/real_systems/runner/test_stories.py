@@ -14,8 +14,8 @@ from protocol_lab.errors import LabError
 from protocol_lab.notebook import scenario
 from real_systems.runner import command
 from real_systems.runner import stories as all_stories
-from real_systems.runner.recordings import Outcome, Recording, read_recording
-from real_systems.runner.stories import Case, Story, recorded, recording_file, run, stories
+from real_systems.runner.recordings import Outcome, Recording, read_recordings
+from real_systems.runner.stories import Case, Story, recorded, recordings_file, run, stories
 from real_systems.runner.story_views import StoryRun, decisive, table
 from real_systems.runner.waiting import DidNotHappen, wait_until
 
@@ -64,7 +64,7 @@ def test_a_run_is_recorded_as_it_is_told(tmp_path):
     assert told == recording.acts
     assert [each.text for each in told] == ["a is sent", "b is sent", "nothing happens"]
     assert recording.settings == {"kept": "no"}
-    assert read_recording(tmp_path / "kept" / "recording.json") == recording
+    assert read_recordings(tmp_path / "kept" / "recording.json") == [recording]
 
 
 def test_an_outcome_is_compared_with_what_is_known():
@@ -101,10 +101,10 @@ def test_wrong_names_get_a_sentence():
 
 
 def test_a_file_that_is_no_recording_gets_a_sentence(tmp_path):
-    for text in ("", "{}", '{"acts": 1}', '{"acts": [], "outcome": {"lost": []}}'):
+    for text in ("", "1", "[{}]", '[{"acts": 1}]', '[{"acts": [], "outcome": {"lost": []}}]'):
         (tmp_path / "r.json").write_text(text, encoding="utf-8")
-        with pytest.raises(LabError, match="no recording"):
-            read_recording(tmp_path / "r.json")
+        with pytest.raises(LabError, match="no recordings"):
+            read_recordings(tmp_path / "r.json")
 
 
 def test_waiting_has_a_bound_and_says_what_it_saw_instead():
@@ -134,15 +134,17 @@ def test_a_run_is_told_as_it_happens(stubbed, capsys):
 def test_a_run_without_a_recording_is_kept_if_that_is_wanted(
     stubbed, capsys, monkeypatch, tmp_path, typed, is_kept
 ):
-    file = tmp_path / "recordings" / "loss_2.0.0_kept_no.json"
-    monkeypatch.setattr(command, "recording_file", lambda *_: file)
+    file = tmp_path / "recordings" / "loss.json"
+    for module in (command, all_stories):
+        monkeypatch.setattr(module, "recordings_file", lambda story: file)
     assert main(["real", "loss", "--release", "2.0.0"]) == 0
-    assert f"in a terminal it asks to keep it as {file}." in capsys.readouterr().out
+    assert f"in a terminal it asks to keep it in {file}." in capsys.readouterr().out
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda question: typed)
-    assert main(["real", "loss", "--release", "2.0.0"]) == 0
+    for release in ("2.0.0", "3.0.0"):
+        assert main(["real", "loss", "--release", release]) == 0
     assert file.exists() == is_kept
-    assert not is_kept or read_recording(file).release == "2.0.0"
+    assert not is_kept or [each.release for each in read_recordings(file)] == ["2.0.0", "3.0.0"]
 
 
 @pytest.fixture
@@ -263,20 +265,19 @@ def test_every_case_has_a_recording_that_is_as_known(pair):
     assert StoryRun(story, recording, is_live=False).strip().startswith("<svg")
 
 
-@pytest.mark.parametrize("pair", CASES, ids=case_id)
-def test_a_recording_is_small_and_scrubbed(pair):
-    story, case = pair
-    file = recording_file(story, case.release, story.chosen(case.settings))
-    text = file.read_text(encoding="utf-8")
-    assert len(text) < 60_000
+@pytest.mark.parametrize("story", stories().values(), ids=lambda story: story.name)
+def test_recordings_are_small_scrubbed_and_of_its_cases(story):
+    text = recordings_file(story).read_text(encoding="utf-8")
+    assert len(text) < 60_000 * len(story.cases)
     assert "/tmp/" not in text
     assert "protocol-lab-" not in text
+    runs = [(each.release, each.settings) for each in read_recordings(recordings_file(story))]
+    assert runs == [(case.release, story.chosen(case.settings)) for case in story.cases]
 
 
-def test_no_recording_is_of_something_else():
-    known = {recording_file(s, c.release, s.chosen(c.settings)) for s, c in CASES}
-    there = {each for file in known for each in file.parent.glob("*.json")}
-    assert there == known
+def test_no_recordings_are_of_something_else():
+    known = {recordings_file(story) for story in stories().values()}
+    assert {each for file in known for each in file.parent.glob("*.json")} == known
 
 
 def test_stories_are_listed(capsys):
