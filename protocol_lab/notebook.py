@@ -19,6 +19,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.explore import explore
 from protocol_lab.interchange.readers import read_file
+from protocol_lab.lessons.lesson_files import lesson_named
 from protocol_lab.liveness.check import check_property
 from protocol_lab.model.spec import Model
 from protocol_lab.stepper import Stepper
@@ -38,6 +39,7 @@ __all__ = [
     "frames",
     "graph",
     "lasso",
+    "lesson",
     "load",
     "progress",
     "replay",
@@ -108,6 +110,17 @@ def save(of: Walk | Result | Stepper, path: str) -> Path:
 def challenge(name: str) -> Stepper:
     """A stepper at the start of a challenge. Raises LabError for an unknown name."""
     return Stepper(challenge_named(name))
+
+
+def lesson(name: str, beat: int = 1) -> Stepper:
+    """The lesson of this name, such as "kafka/one_record", or in the file at this path, at a beat.
+
+    Raises LabError for an unknown name, a malformed file, or a beat that it does not have.
+    """
+    stepper = Stepper(lesson_named(name))
+    stepper.session.go_to_beat(beat - 1)
+    stepper.refresh()
+    return stepper
 
 
 def solution(name: str) -> HTML:

@@ -23,6 +23,7 @@ from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.explain.wording import words
 from protocol_lab.interchange.readers import names_no_steps, read_pasted
+from protocol_lab.lessons.lesson_files import Lesson
 from protocol_lab.model.spec import Model
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
@@ -49,18 +50,18 @@ class PlainStepper:
 
     A subclass says how they are shown: it overrides `show` and `shown_together`.
 
-    `of` is a model (at its first initial state), a walk, a scenario, a challenge or an exploration
-    that found a trace. `invariants` names those whose violations count; by default the spec's
-    default ones, and those that the scenario, challenge or exploration is about. `spoilers`: show
-    the distance to the nearest violation without being asked. Cells may change `stepper.walk`; the
-    picture is updated after the cell.
+    `of` is a model (at its first initial state), a walk, a scenario, a challenge, a lesson or an
+    exploration that found a trace. `invariants` names those whose violations count; by default the
+    spec's default ones, and those that the scenario, challenge or exploration is about. `spoilers`:
+    show the distance to the nearest violation without being asked. Cells may change `stepper.walk`;
+    the picture is updated after the cell.
 
     Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
     """
 
     def __init__(
         self,
-        of: Model | Walk | Scenario | Challenge | Result | Session,
+        of: Model | Walk | Scenario | Challenge | Result | Lesson | Session,
         *,
         invariants: Collection[str] | None = None,
         spoilers: bool = False,
@@ -70,6 +71,7 @@ class PlainStepper:
         self.graph: dict[str, Any] = {}
         self.find: dict[str, Any] = {}
         self.reading: dict[str, Any] = {}
+        self.lesson: dict[str, Any] = {}
         self._notice = ""
         self._export: dict[str, str] | None = None
         self._answers = 0
@@ -82,11 +84,14 @@ class PlainStepper:
         self._unfolded: set[str] = set()  # what the learner has opened of what can't happen
         self._seen: set[Moment] = set()
         self._options = panels.Options()
+        self._stages: dict[int, Stage] = {}  # of the parts of a lesson
         self._live = Live()
         self._earlier: Session | None = None
         self._session = of if isinstance(of, Session) else begin(of, invariants)
         self._origin = origin_of(self._session)
         self._spoilers = spoilers
+        if self._session.lesson is not None:
+            self.show("lesson", self._session.lesson.values)
         self.refresh()
         _OPEN.add(self)
 
@@ -113,7 +118,7 @@ class PlainStepper:
         return ""
 
     def show(self, part: str, values: dict[str, Any]) -> None:
-        """Show a part: view, near, graph, find or reading."""
+        """Show a part: view, near, graph, find, reading or lesson."""
         setattr(self, part, values)
 
     def shown_together(self) -> AbstractContextManager:
@@ -149,6 +154,7 @@ class PlainStepper:
             "starts": session.starts,
             "more_starts": session.more_starts,
             "challenge": session.challenge and self._challenge(),
+            "part": session.part if session.lesson else None,
             "earlier": self._earlier and self._earlier.title,
             "situations": _situations(walk.model),
             "example": example(walk.model),
@@ -280,14 +286,21 @@ class PlainStepper:
             "hint": self._hint,
             "shortest": self._lay_shortest,
             "next_challenge": self._open_next,
+            "beat": self._go_to_beat,
+            "settle": self._settle,
         }
 
     def _take_room(self, message: dict) -> None:
         """Draw for the space that the picture has in the browser."""
         self._room = max(200, int(message["width"])), max(120, int(message["height"]))
         self._is_presenting = bool(message.get("presenting"))
-        self._options.stage = self._new_stage()
+        self._stages.clear()
+        self._options.stage = self._stage_of_part()
         self.refresh_safely()
+
+    def _stage_of_part(self) -> Stage:
+        """The stage for the walk; each part of a lesson keeps its own."""
+        return self._stages.setdefault(self._session.part, self._new_stage())
 
     def _new_stage(self) -> Stage:
         return Stage(self._room, can_rearrange=True, for_audience=self._is_presenting)
@@ -311,6 +324,33 @@ class PlainStepper:
             walk.branch, walk.moment = branch, here
             raise
 
+    # --- The lesson ---
+
+    def _go_to_beat(self, message: dict) -> None:
+        part = self._session.part
+        self._session.go_to_beat(int(message["at"]))
+        if part != self._session.part:
+            self._origin = origin_of(self._session)
+            self._options.stage = self._room and self._stage_of_part()
+
+    def _settle(self, message: dict) -> None:
+        """Compute the answer to a question of the lesson in the background: some take a search."""
+        lesson, number = self._session.lesson, int(message["at"])
+        if lesson is None:
+            raise LabError("This is not a lesson: there are no questions.")
+
+        def done(beat: dict[str, Any] | LabError) -> None:
+            with _ONE_AT_A_TIME:
+                if isinstance(beat, LabError):
+                    self._notice = str(beat)
+                    self.refresh_safely()
+                else:
+                    beats = list(self.lesson["beats"])
+                    beats[number] = beat
+                    self.show("lesson", {**self.lesson, "beats": beats})
+
+        self._live.ask("settle", lambda stopped: lesson.settle(number), done)
+
     # --- Another walk ---
 
     def _begin(self, of: Walk | Scenario) -> None:
@@ -320,6 +360,8 @@ class PlainStepper:
         """Show another session, and keep the current one."""
         self._session, self._earlier = session, self._session
         self._origin = origin_of(session)
+        self._stages.clear()
+        self.show("lesson", session.lesson.values if session.lesson else {})
         self._aim = ""
         self._options = panels.Options(stage=self._room and self._new_stage())
 

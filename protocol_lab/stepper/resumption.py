@@ -10,6 +10,8 @@ from typing import Any
 
 from protocol_lab.catalog import known_as, load_from_catalog
 from protocol_lab.errors import LabError
+from protocol_lab.lessons.lesson_files import lesson_named
+from protocol_lab.lessons.played_lesson import PlayedLesson
 from protocol_lab.model.constants import as_text, show
 from protocol_lab.model.spec import Model
 from protocol_lab.stepper.starting_point import Session
@@ -33,6 +35,8 @@ def origin_of(session: Session) -> dict[str, Any]:
         "in_catalog": _is_in_catalog(session),
         "scenario": scenario and {"name": scenario.name, "description": scenario.description},
         "challenge": session.challenge and session.challenge.name,
+        "lesson": session.lesson and session.lesson.lesson.name,
+        "part": session.part,
         "watched": session.watched,
     }
 
@@ -56,13 +60,17 @@ def _resumed(saved: Mapping[str, Any], like: Model | None) -> Session:
     if like is None and not saved["in_catalog"]:
         raise LabError(_WRITTEN_HERE)
     challenge = challenge_named(saved["challenge"]) if saved["challenge"] else None
+    named = saved.get("lesson")
+    lesson = PlayedLesson(lesson_named(str(named))) if named else None
     if challenge is not None:
         model = challenge.begin().model
     else:
         model = bound_model(saved["spec"], saved["constants"], like)
     walk = Walk.begin(model, saved["init"])
     _lay_branches(walk, saved["timeline"])
-    about, watched = saved["scenario"], saved["watched"]
+    about, watched, part = saved["scenario"], saved["watched"], int(saved.get("part") or 0)
+    if lesson is not None:
+        lesson.walks[part] = walk
     model.choose(watched)  # are they all known?
     return Session(
         walk,
@@ -70,6 +78,8 @@ def _resumed(saved: Mapping[str, Any], like: Model | None) -> Session:
         and Scenario(about["name"], saved["spec"], saved["constants"], about["description"]),
         challenge=challenge,
         watched=watched,
+        lesson=lesson,
+        part=part,
         hints=[str(each) for each in saved.get("hints") or ()],
     )
 

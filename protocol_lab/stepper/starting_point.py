@@ -1,4 +1,4 @@
-"""The session that a stepper starts from: a walk, perhaps of a scenario or challenge."""
+"""The session that a stepper starts from: a walk, perhaps of a scenario, challenge or lesson."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -10,6 +10,8 @@ from protocol_lab.catalog import known_as
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
+from protocol_lab.lessons.lesson_files import Lesson
+from protocol_lab.lessons.played_lesson import PlayedLesson
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import initial_texts
 from protocol_lab.teaching.challenges import Challenge, challenge_named, goal_model
@@ -22,7 +24,8 @@ OFFERED = 100
 
 @dataclass
 class Session:
-    """A walk with its scenario or challenge. It is kept while the learner opens another one.
+    """A walk with its scenario, challenge or lesson. It is kept while the learner opens another
+    one. The walk of a lesson is that of its current `part`.
 
     `watched` names the invariants whose violations count; None: the default ones. `hints` are the
     texts of the challenge's hints that were taken. `starts` are the initial states to choose from,
@@ -34,6 +37,8 @@ class Session:
     challenge: Challenge | None = None
     watched: list[str] | None = None
     hints: list[str] = field(default_factory=list)
+    lesson: PlayedLesson | None = None
+    part: int = 0
     shipped: list[dict[str, str]] = field(init=False)
     starts: list[str] = field(init=False)
     more_starts: bool = field(init=False)
@@ -48,7 +53,7 @@ class Session:
     @property
     def title(self) -> str:
         """What it is about and how long its walk is, for the button that returns to it."""
-        about = self.challenge or self.scenario
+        about = self.challenge or self.scenario or (self.lesson and self.lesson.lesson)
         title = about.title if about else spec_title(self.walk.model.spec.name)
         return f"{title}, {len(self.walk.path)} states"
 
@@ -63,9 +68,20 @@ class Session:
         """The invariants whose violations count, by name."""
         return [each.name for group in self.walk.model.choose(self.watched) for each in group]
 
+    def go_to_beat(self, number: int) -> None:
+        """To a beat of the lesson, on its own path. Raises LabError if there is no such beat."""
+        beats = self.lesson.beats if self.lesson else []
+        if not 0 <= number < len(beats):
+            raise LabError(f"There is no beat {number + 1} here; there are {len(beats)}.")
+        self.part = beats[number].part
+        self.walk = self.lesson.walks[self.part]
+        self.walk.switch(next(iter(self.walk.branches)))
+        self.walk.go_to(beats[number].moment.depth)
+
 
 def begin(of: Any, invariants: Collection[str] | None = None, like: Model | None = None) -> Session:
-    """The session for a model, a walk, a scenario, an exploration's result or a challenge.
+    """The session for a model, a walk, a scenario, an exploration's result, a challenge or a
+    lesson.
 
     `invariants` names those whose violations count; None: the spec's default ones, and those that
     the scenario, exploration or challenge is about. A scenario that is an attempt at a challenge
@@ -75,6 +91,11 @@ def begin(of: Any, invariants: Collection[str] | None = None, like: Model | None
     if isinstance(of, Scenario) and of.challenge:
         session = begin(challenge_named(of.challenge), invariants)
         session.walk = play(of, session.walk.model)
+        return session
+    if isinstance(of, Lesson):
+        played = PlayedLesson(of, like)
+        session = Session(played.walks[0], lesson=played)
+        session.go_to_beat(0)
         return session
     walk, broken = _begun(of, like)
     if invariants is None and broken:

@@ -11,6 +11,7 @@ import traitlets
 
 from protocol_lab.checker.result import Result
 from protocol_lab.drawing import palette
+from protocol_lab.lessons.lesson_files import Lesson
 from protocol_lab.model.spec import Model
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.resumption import resumed
@@ -55,11 +56,11 @@ def style() -> str:
 class Stepper(PlainStepper, anywidget.AnyWidget):
     """Walk through a protocol with buttons and arrow keys.
 
-    `of` is a model (at its first initial state), a walk, a scenario, a challenge or an exploration
-    that found a trace. `invariants` names those whose violations count; by default the spec's
-    default ones, and those that the scenario, challenge or exploration is about. `spoilers`: show
-    the distance to the nearest violation without being asked. Cells may change `stepper.walk`; the
-    picture is updated after the cell.
+    `of` is a model (at its first initial state), a walk, a scenario, a challenge, a lesson or an
+    exploration that found a trace. `invariants` names those whose violations count; by default the
+    spec's default ones, and those that the scenario, challenge or exploration is about. `spoilers`:
+    show the distance to the nearest violation without being asked. Cells may change `stepper.walk`;
+    the picture is updated after the cell.
 
     Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
     """
@@ -72,10 +73,11 @@ class Stepper(PlainStepper, anywidget.AnyWidget):
     graph = traitlets.Dict().tag(sync=True)
     find = traitlets.Dict().tag(sync=True)
     reading = traitlets.Dict().tag(sync=True)
+    lesson = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self,
-        of: Model | Walk | Scenario | Challenge | Result | Session,
+        of: Model | Walk | Scenario | Challenge | Result | Lesson | Session,
         *,
         invariants: Collection[str] | None = None,
         spoilers: bool = False,

@@ -229,20 +229,14 @@ def parse_scenario(text: str, name: str = "scenario") -> Scenario:
         raise LabError(
             f"{name}, line 1: the first line must be `# spec: NAME  constant=value ...`."
         )
-    spec_name, settings = _header(header.removeprefix("# spec:"))
-    if not all(each.count("=") == 1 for each in settings):
-        raise LabError(f"{name}, line 1: write constants as NAME=VALUE, separated by spaces.")
-    names = [each.partition("=")[0] for each in settings]
-    for each in names:
-        if names.count(each) > 1:
-            raise LabError(f"{name}, line 1: {quoted(each)} is written twice: leave one out.")
+    spec_name, constants = read_header(header.removeprefix("# spec:"), name)
     description: list[str] = []
     lines: list[Line] = []
     for number, row in enumerate(rows[1:], 2):
         code, comment = split_comment(row)
         comment = visible(comment)
         if code:
-            lines.append(_line(code, comment, number, name))
+            lines.append(parse_line(code, comment, number, name))
             if lines[-1].kind == "init" and len(lines) > 1:
                 raise LabError(
                     f"{name}, line {number}: init(...) chooses where the scenario begins: write it"
@@ -250,20 +244,33 @@ def parse_scenario(text: str, name: str = "scenario") -> Scenario:
                 )
         elif comment and not lines:
             description.append(comment)
-    constants = dict(each.split("=") for each in settings)
     return Scenario(name, spec_name, constants, description, lines)
 
 
-def _header(text: str) -> tuple[str, list[str]]:
-    """The name of the spec, which is in quotes if it has spaces, and the words after it."""
+def read_header(text: str, name: str, number: int = 1) -> tuple[str, dict[str, str]]:
+    """The name of the spec, which is in quotes if it has spaces, and the constants after it.
+
+    `name` and `number` are those of the file and line, for errors. Raises LabError.
+    """
     in_quotes = re.fullmatch(r'\s*"([^"]+)"(.*)', text)
+    spec_name, *settings = text.split() or [""]
     if in_quotes:
-        return in_quotes[1], in_quotes[2].split()
-    name, *settings = text.split() or [""]
-    return name, settings
+        spec_name, settings = in_quotes[1], in_quotes[2].split()
+    if not all(each.count("=") == 1 for each in settings):
+        raise LabError(
+            f"{name}, line {number}: write constants as NAME=VALUE, separated by spaces."
+        )
+    names = [each.partition("=")[0] for each in settings]
+    for each in names:
+        if names.count(each) > 1:
+            raise LabError(
+                f"{name}, line {number}: {quoted(each)} is written twice: leave one out."
+            )
+    return spec_name, dict(each.split("=") for each in settings)
 
 
-def _line(code: str, caption: str, number: int, name: str) -> Line:
+def parse_line(code: str, caption: str, number: int, name: str) -> Line:
+    """A step or a claim with its caption. Raises LabError naming the file and the line."""
     if not code.startswith("!"):
         kind = "init" if code.startswith("init(") else "step"
         return Line(kind, code, caption, number)
@@ -289,7 +296,7 @@ def play(scenario: Scenario, model: Model | None = None) -> Walk:
     walk.start.caption = start.caption if start else ""
     for line in lines:
         with _naming(scenario, line):
-            _follow(line, walk)
+            follow(line, walk)
     return walk
 
 
@@ -311,7 +318,8 @@ def _naming(scenario: Scenario, line: Line | None) -> Iterator[None]:
         raise LabError(f"{place}: {error}") from None
 
 
-def _follow(line: Line, walk: Walk) -> None:
+def follow(line: Line, walk: Walk) -> None:
+    """Take a step, or check a claim, in a walk. Raises LabError."""
     if line.kind in ("init", "step"):
         walk.take(line.text, line.caption)
     elif line.kind == "blocked":

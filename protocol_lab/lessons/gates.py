@@ -1,0 +1,235 @@
+"""A question's choices and its answer, computed from the states of the lesson's walk."""
+
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from protocol_lab.compiler.conditions import names_in_scope
+from protocol_lab.errors import LabError, quoted, shortened
+from protocol_lab.explain.choices import choice_sentence
+from protocol_lab.explain.wording import words
+from protocol_lab.lessons.lesson_files import Gate
+from protocol_lab.model.declarations import lifeline
+from protocol_lab.model.layout import Node
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import view
+from protocol_lab.model.step_text import find_step, step_of
+from protocol_lab.traces.events import AT_ONCE, DELIVERED, Arrow, events
+from protocol_lab.traces.walk import Moment, Walk
+
+NOBODY = "nobody"
+YES, NO = "yes", "no"
+_NODE = re.compile(r"\[(\d+)\]|=(\d+)")
+_ONE_NODE = re.compile(r"\bn\b")
+
+
+@dataclass(frozen=True)
+class Option:
+    """A choice as it is shown: `label` on the button, `text` as the file has it, and what is said
+    to whoever chose it wrongly. node: the lane of the picture that stands for it, or 0; place: the
+    number that a line in the picture stands for."""
+
+    label: str
+    text: str
+    counter: str = ""
+    node: int = 0
+    place: int | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The texts of the right options, and the reason that the run gives, such as a guard's."""
+
+    right: tuple[str, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question at its place: the walk of its part, the moment, and the beats around it."""
+
+    gate: Gate
+    walk: Walk
+    moment: Moment
+    following: Moment
+    uses: tuple[str, ...] = ()
+
+    @property
+    def model(self) -> Model:
+        return self.walk.model
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of the nodes that the picture has lanes for."""
+        return node_names(self.model)
+
+    @property
+    def has_several(self) -> bool:
+        """Is the answer a set of nodes, which are chosen one by one?"""
+        return self.gate.kind in ("holder", "cell") and not self.gate.choices
+
+    @property
+    def node(self) -> int:
+        """The node that the question is about; 0 if it names none."""
+        found = _NODE.search(self.gate.asks)
+        return int(found[1] or found[2]) if found else 0
+
+    def options(self) -> list[Option]:
+        """The choices, in the order in which they are shown."""
+        gate = self.gate
+        listed = {each.text: each.counter for each in gate.choices}
+        if gate.kind in ("can", "last"):
+            return [Option(each, each, listed.get(each, "")) for each in (YES, NO)]
+        if gate.kind == "where":
+            highest = max(self._number(), *(int(each) for each in listed if each.isdigit()), 1)
+            return [
+                Option(str(k), str(k), listed.get(str(k), ""), self.node, k)
+                for k in range(highest + (0 if str(highest) in listed else 1) + 1)
+            ]
+        if gate.kind == "which":
+            return [Option(self._sentence(text), text, said) for text, said in listed.items()]
+        if self.has_several:
+            return [Option(name, str(k), "", k) for k, name in enumerate(self.nodes, 1)]
+        lanes = gate.kind in ("holder", "cell")
+        return [
+            Option(
+                self.nodes[int(text) - 1] if lanes and text.isdigit() else text,
+                text,
+                said,
+                int(text) if lanes and text.isdigit() else 0,
+            )
+            for text, said in listed.items()
+        ]
+
+    def answer(self) -> Answer:
+        """What the run says. Raises LabError if that is not among the choices."""
+        found = getattr(self, f"_answer_{self.gate.kind}")()
+        known = [each.text for each in self.options()]
+        for each in found.right:
+            if each not in known:
+                raise LabError(
+                    f"the run answers {quoted(each)}, and the choices are {', '.join(known)}: offer"
+                    " it."
+                )
+        return found
+
+    def heard(self) -> str:
+        """What the node that the question is about has heard last, in a sentence; "" if nothing."""
+        if not self.node or self.node > len(self.nodes):
+            return ""
+        name = self.nodes[self.node - 1]
+        for moment in reversed(self.moment.path()[1:]):
+            for each in reversed(events(self.model, moment.previous.row, moment.step, moment.row)):
+                arrives = isinstance(each, Arrow) and each.kind in (DELIVERED, AT_ONCE)
+                if arrives and each.dest == name:
+                    return f"The last that {name} heard (state {moment.depth}): “{each.label}”."
+        return f"So far {name} has heard of nothing."
+
+    # --- Each kind of question ---
+
+    def _answer_can(self) -> Answer:
+        each = find_step(self.model, self.moment.row, self.gate.asks)
+        return Answer((YES if each.taken else NO,), "" if each.taken else each.reason)
+
+    def _answer_which(self) -> Answer:
+        tried = {
+            each.text: find_step(self.model, self.moment.row, each.text)
+            for each in self.gate.choices
+        }
+        if self.gate.asks == "next":
+            step = self.following.step
+            steps = [moment.step for moment in self.following.path()[self.moment.depth :]]
+            step = steps[0] if steps else step
+            same = [
+                text
+                for text, each in tried.items()
+                if step and each.taken and self._text(each) == step.text
+            ]
+            return Answer(tuple(same[:1]) or (step.text if step else "nothing",))
+        wanted = self.gate.asks == "can"
+        right = [text for text, each in tried.items() if each.taken == wanted]
+        if len(right) != 1:
+            raise LabError(
+                f"of the choices exactly one has to be {'possible' if wanted else 'refused'} here;"
+                f" there are {len(right)}."
+            )
+        return Answer((right[0],), tried[right[0]].reason)
+
+    def _answer_where(self) -> Answer:
+        return Answer((str(self._number()),))
+
+    def _answer_holder(self) -> Answer:
+        every = range(1, len(self.nodes) + 1)
+        if _ONE_NODE.search(self.gate.asks):
+            holding = [k for k in every if self._value(n=k)]
+        else:
+            holding = [k for k in every if k == self._value()]
+        if self.has_several:
+            return Answer(tuple(map(str, holding)))
+        return Answer((" and ".join(map(str, holding)) or NOBODY,))
+
+    def _answer_last(self) -> Answer:
+        end = self.walk.path[-1]
+        standings = [each for each in self.walk.standings(end) if each.is_broken]
+        names = [each.name for each in self.walk.standings(end)]
+        if self.gate.asks and self.gate.asks not in names:
+            raise LabError(f"there is no invariant {quoted(self.gate.asks)}.")
+        broken = [
+            each
+            for each in standings
+            if (each.name == self.gate.asks if self.gate.asks else each.by_default)
+        ]
+        return Answer((YES if broken else NO,), broken[0].reason if broken else "")
+
+    def _answer_say(self) -> Answer:
+        return Answer((_as_text(self._value()),))
+
+    # --- Expressions ---
+
+    def _number(self) -> int:
+        value = self._value()
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise LabError(f"{quoted(self.gate.asks)} is {value!r} here, and not a number from 0.")
+        return int(value)
+
+    def _value(self, **more: int) -> Any:
+        """The value of the question's expression in the state that it is about."""
+        moments = {"": self.moment, "next": self.following, "end": self.walk.path[-1]}
+        state = view(self.model.layout, moments[self.gate.when].row)
+        scope = names_in_scope(self.model)
+        for module in self.uses if self.gate.kind == "say" else ():
+            scope |= vars(import_module(module))
+        scope |= {"s": state, "c": self.model.constants, **more}
+        try:
+            return eval(self.gate.asks, scope)  # a lesson is a file of a package, as its code is
+        except Exception as error:
+            raise LabError(
+                f"{quoted(self.gate.asks)} can't be computed ({type(error).__name__}:"
+                f" {shortened(error)})."
+            ) from None
+
+    def _sentence(self, text: str) -> str:
+        """A step in words; as it is written if it can't be told here."""
+        try:
+            each = find_step(self.model, self.moment.row, text)
+            return choice_sentence(self.model, self.moment.row, each.action, each.args)
+        except LabError:
+            return text
+
+    def _text(self, each: Any) -> str:
+        return step_of(self.model, self.moment.row, each.action, each.args).text
+
+
+def node_names(model: Model) -> list[str]:
+    """The names of the nodes of the kind that actions name first, such as "replica 1"."""
+    domains = (each for action in model.spec.actions for each in action.domains.values())
+    node = next((each for each in domains if isinstance(each, Node)), None)
+    count = node.number(model.constants) if node else 0
+    return [lifeline(node, k) for k in range(1, count + 1)]
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return YES if value else NO
+    return words(str(value))

@@ -1,0 +1,132 @@
+"""Lessons: each is tested by being played, and bad files get a sentence with the line."""
+
+import json
+
+import pytest
+
+from protocol_lab.errors import LabError
+from protocol_lab.lessons.lesson_files import lesson_named, lesson_names, parse_lesson
+from protocol_lab.lessons.played_lesson import PlayedLesson
+from protocol_lab.stepper.plain_stepper import PlainStepper
+from protocol_lab.stepper.resumption import resumed
+
+LONGEST = 170
+"""Characters of a caption."""
+
+
+def played(name: str) -> PlayedLesson:
+    return PlayedLesson(lesson_named(name))
+
+
+@pytest.mark.parametrize("name", lesson_names())
+def test_a_lesson_plays_and_its_questions_have_answers(name):
+    lesson = played(name)
+    lesson.settle_all()
+    beats = lesson.values["beats"]
+    json.dumps(beats)
+    for each in beats:
+        assert len(each["text"]) <= LONGEST, each["text"]
+        if ask := each["ask"]:
+            wrong = [k for k in range(len(ask["options"])) if k not in ask["right"]]
+            counters = [ask["options"][k]["counter"] for k in ask["right"]]
+            assert wrong, ask["question"]
+            assert not any(counters), ask["question"]
+            assert ask["why"], ask["question"]
+    at = [(each["part"], each["depth"]) for each in beats]
+    assert at == sorted(at)
+
+
+def test_the_talk_asks_fifteen_questions_from_slide_6_to_57():
+    beats = played("kafka/the_talk").values["beats"]
+    slides = [int(each["slide"]) for each in beats if each["slide"]]
+    assert sum(each["ask"] is not None for each in beats) == 15
+    assert (min(slides), max(slides)) == (6, 57)
+
+
+def right_answers(name: str) -> list[list[str]]:
+    lesson = played(name)
+    lesson.settle_all()
+    asks = [each["ask"] for each in lesson.values["beats"] if each["ask"]]
+    return [[each["options"][k]["text"] for k in each["right"]] for each in asks]
+
+
+def test_answers_are_those_of_the_notebooks():
+    """Each was computed by the notebook's own cells, which settle the same questions."""
+    assert right_answers("kafka/one_record") == [
+        *(["no"], ["no"], ["fenced_become_follower_and_truncate(follower=2)"], ["0"], ["1"]),
+        *(["yes"], ["1"], ["no"], ["no"]),
+    ]
+    assert right_answers("kafka/the_talk") == [
+        *(["nobody"], ["no"], ["no"], ["2"], ["2"], ["2"], ["nobody"], ["2"], ["later epoch"]),
+        *(["it follows replica 3"], ["2"], ["older"], ["3"], ["1"]),
+        ["it leads, and keeps its own"],
+    ]
+
+
+TOP = "# lesson: A   spec: kafka.kip_320  replicas=2\n"
+STEP = "controller_elect_leader(new_leader=1)  # Elected.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("# spec: kafka.kip_320\n", 1, "first line must be"),
+        ("# lesson: A   spec: kafka.nothing\n" + STEP, 1, "kafka.nothing"),
+        (TOP, 1, "no steps"),
+        (TOP + STEP + "? why s.x  # What?\n", 3, "is not known; write ? can"),
+        (TOP + STEP + "? can leader_write(replica=1)\n", 3, "question is missing"),
+        (TOP + STEP + "? can  # Can it?\n", 3, "what is asked"),
+        (TOP + STEP + "? can leader_write(replica=9)  # Can it?\n", 3, "replica"),
+        (TOP + STEP + "? which never  # Which?\n", 3, "which next"),
+        (TOP + STEP + "? say 1  # How many?\n - 1\n", 3, "at least two choices"),
+        (TOP + STEP + "? say 3  # How many?\n - 1\n - 2\n", 3, "the run answers"),
+        (TOP + STEP + "? say s.nothing  # How many?\n - 1\n - 2\n", 3, "can't be computed"),
+        (TOP + STEP + "? where s.quorum_state.isr == 1  # Where?\n", 3, "not a number"),
+        (TOP + STEP + "? last nothing  # Is it?\n", 3, "no invariant"),
+        (TOP + STEP + "~ yes: no\n", 3, "belongs to a question"),
+        (TOP + STEP + "? say 1  # How many?\n - 1\n ~ 2\n", 5, "write `~ CHOICE: SENTENCE`"),
+        (TOP + STEP + "? say 1  # How many?\n - 1\n - 1\n", 5, "offered twice"),
+        (TOP + "> first\n" + STEP, 2, "a note follows"),
+        (TOP + STEP + "leader_write(replica=1)\n", 3, "can't happen here"),
+        (TOP + STEP + "# part:\n" + STEP, 3, "a part has a title"),
+        (TOP + STEP + "# part: B   after slide 3\n" + STEP, 3, "no slide 3"),
+        (TOP + STEP + "# part: B   replicas\n" + STEP, 3, "NAME=VALUE"),
+        (TOP + STEP + "# part: B   replicas=99\n" + STEP, 3, "replicas"),
+    ],
+)
+def test_a_bad_file_gets_a_sentence_with_its_line(text, line, words):
+    with pytest.raises(LabError) as error:
+        PlayedLesson(parse_lesson(text)).settle_all()
+    assert str(error.value).startswith(f"lesson, line {line}: ")
+    assert words in str(error.value)
+
+
+def test_an_unknown_lesson_is_told_with_the_known_ones():
+    with pytest.raises(LabError, match="kafka/one_record"):
+        lesson_named("kafka/one_recrod")
+
+
+def test_a_stepper_goes_from_beat_to_beat_and_resumes_there():
+    stepper = PlainStepper(lesson_named("kafka/the_talk"))
+    beats = stepper.lesson["beats"]
+    for at, beat in enumerate(beats):
+        stepper.answer({"command": "beat", "at": at})
+        view = stepper.view
+        assert (view["notice"], view["part"]) == ("", beat["part"])
+        assert view["timeline"]["depth"] == beat["depth"]
+    stepper.answer({"command": "beat", "at": 20})
+    saved = {**stepper.view["origin"], "timeline": stepper.view["timeline"], "hints": None}
+    session = resumed(saved)
+    assert (session.part, session.walk.moment.depth) == (beats[20]["part"], beats[20]["depth"])
+    stepper.answer({"command": "beat", "at": len(beats)})
+    assert "There is no beat" in stepper.view["notice"]
+
+
+def test_another_way_leaves_the_lesson_and_a_beat_leads_back():
+    stepper = PlainStepper(lesson_named("kafka/one_record"))
+    stepper.answer({"command": "beat", "at": 1})
+    stepper.answer({"command": "take_over"})
+    stepper.answer({"command": "take", "step": stepper.view["can"][0]["choices"][0]["step"]})
+    assert stepper.view["timeline"]["branch"] != "main"
+    stepper.answer({"command": "beat", "at": 3})
+    assert stepper.view["timeline"]["branch"] == "main"
