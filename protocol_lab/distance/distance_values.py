@@ -1,7 +1,11 @@
 """Distances as values: exact, or lower bounds that say so."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from protocol_lab.errors import EvaluationError
+from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import evaluate, evaluate_step, is_inside, needed_attempts
 from protocol_lab.quantities import counted
 
 EXACT, MORE, NEVER, UNKNOWN = "exact", "more", "never", "unknown"
@@ -55,21 +59,67 @@ class Near:
         return f"{self.states:,} states from here were searched, in {self.seconds:.1f} s."
 
 
-def from_here(
-    after: list[Distance], is_broken: bool, is_outside: bool, one_does_not_fit: bool
-) -> Distance:
-    """The distance of a state: one step more than after the nearest step.
+@dataclass(frozen=True)
+class FirstSteps:
+    """The possible steps of a state, and what is known of them without a search.
 
-    is_broken: a violation is here; is_outside: the state is outside the spec's constraint;
-    one_does_not_fit: a step leads to a state that can't be stored, so nothing is known of it.
+    rows: the states after them. known: the distance after each; None where it has to be searched.
+    is_broken: a violation is here. is_outside: the state is outside the spec's constraint.
+    one_is_cut: a step leads to a state that can't be stored or judged, so nothing is known of it.
     """
-    if is_broken:
-        return Distance(EXACT)
-    exact = [each.steps for each in after if each.kind == EXACT]
-    clear = [each.steps for each in after if each.kind == MORE] + [-1] * one_does_not_fit
-    if exact and (not clear or min(exact) <= min(clear) + 1):
-        return Distance(EXACT, min(exact) + 1)
-    if clear:
-        return Distance(MORE, min(clear) + 1)
-    nothing_searched = is_outside and any(each.kind == UNKNOWN for each in after)
-    return Distance(UNKNOWN if nothing_searched else NEVER)
+
+    rows: list[bytes]
+    known: list[Distance | None]
+    is_broken: bool
+    is_outside: bool
+    one_is_cut: bool
+
+    @property
+    def unknown(self) -> list[bytes]:
+        """The states after steps whose distance has to be searched."""
+        return [row for row, each in zip(self.rows, self.known, strict=True) if each is None]
+
+    def answer(self, searched: Iterable[Distance], how: str, states: int, seconds: float) -> Near:
+        """The answer, given the distances of the `unknown` states."""
+        found = iter(searched)
+        after = [next(found) if each is None else each for each in self.known]
+        return Near(self._here(after), after, how, states, seconds)
+
+    def _here(self, after: list[Distance]) -> Distance:
+        """One step more than after the nearest step."""
+        if self.is_broken:
+            return Distance(EXACT)
+        exact = [each.steps for each in after if each.kind == EXACT]
+        clear = [each.steps for each in after if each.kind == MORE] + [-1] * self.one_is_cut
+        if exact and (not clear or min(exact) <= min(clear) + 1):
+            return Distance(EXACT, min(exact) + 1)
+        if clear:
+            return Distance(MORE, min(clear) + 1)
+        nothing_searched = self.is_outside and any(each.kind == UNKNOWN for each in after)
+        return Distance(UNKNOWN if nothing_searched else NEVER)
+
+
+def first_steps(model: Model, row: bytes, names: list[str]) -> FirstSteps:
+    """The possible steps of a state, in plain Python; names: the invariants in question."""
+    states, steps = model.choose(names)
+
+    def is_broken(after: bytes) -> bool:
+        return any(evaluate(model, after, each.function) for each in states)
+
+    def known(after: bytes) -> Distance | None:
+        nonlocal one_is_cut
+        try:
+            if is_broken(after) or any(
+                evaluate_step(model, row, after, each.function) for each in steps
+            ):
+                return Distance(EXACT)
+            return None if is_inside(model, after) else Distance(UNKNOWN)
+        except EvaluationError:
+            one_is_cut = True
+            return Distance(UNKNOWN)
+
+    tried = list(needed_attempts(model, row))
+    one_is_cut = any(each.over_capacity for each in tried)
+    rows = [each.row for each in tried if each.taken]
+    after = [known(each) for each in rows]
+    return FirstSteps(rows, after, is_broken(row), not is_inside(model, row), one_is_cut)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.checker.result import Result, Verdict
+from protocol_lab.distance.step_graph import OutOfMemory
 from protocol_lab.drawing.pictures import picture_strip
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import first_line
@@ -22,7 +23,6 @@ from protocol_lab.grading.labs import Lab, Part
 from protocol_lab.grading.submissions import Submission
 from protocol_lab.grading.trial_graph import TrialGraph, compiled_graph, plain_graph
 from protocol_lab.liveness.check import check_property
-from protocol_lab.liveness.step_graph import OutOfMemory
 from protocol_lab.model.constants import show_text
 from protocol_lab.model.spec import Model, Spec
 from protocol_lab.traces.scenarios import scenario_text

@@ -13,9 +13,8 @@ import numpy as np
 
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.kernels import Kernels, constants_array
-from protocol_lab.distance.successor_graph import as_words
+from protocol_lab.distance.step_graph import StepGraph, as_words
 from protocol_lab.grading.frame_conditions import first_breach, left_alone, parameters_in, permitted
-from protocol_lab.liveness.step_graph import StepGraph
 from protocol_lab.model.spec import Model, Property
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import initial_text, steps_between
@@ -122,7 +121,7 @@ def plain_graph(model: Model, changes: Mapping[str, str]) -> TrialGraph:
 
     sources, targets, labels = np.array(steps, np.int64).reshape(-1, 3).T
     label_of = [(action, dict(of)) for action, of in names]
-    states = as_words(rows)
+    states = as_words(rows, model.words)
     return TrialGraph(model, states, np.array(parents), sources, targets, labels, label_of, lacks)
 
 

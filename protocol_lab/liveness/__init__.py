@@ -2,7 +2,6 @@
 
 check                `check_property`: the search for a fair run that breaks a property
 claims               a property instantiated for given constants, and the fairness assumed
-step_graph           the graph of all transitions of a finished search, with labels
 fairness_conditions  the weak and strong fairness conditions, and the steps that meet them
 fair_cycles          the states on fair cycles: strongly connected components
 lassos               a counterexample as a lasso: a prefix and a loop

@@ -14,6 +14,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.checker.state_log import StateLog
 from protocol_lab.compiler.expansion import check_some
 from protocol_lab.compiler.kernels import Kernels, constants_array
+from protocol_lab.distance.step_graph import OutOfMemory, StepGraph
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore_with
 from protocol_lab.liveness.claims import (
@@ -24,11 +25,12 @@ from protocol_lab.liveness.claims import (
     holds,
     refinement_of,
 )
+from protocol_lab.liveness.fair_cycles import Conditions
+from protocol_lab.liveness.fairness_conditions import foreign_actions
 from protocol_lab.liveness.lasso_check import breaks, judge_loop
 from protocol_lab.liveness.lassos import Lasso, Tree, beginnings, find_lasso, refutation
 from protocol_lab.liveness.liveness_result import TemporalResult
 from protocol_lab.liveness.refinement import RefinementResult, check_refinement
-from protocol_lab.liveness.step_graph import Conditions, OutOfMemory, StepGraph
 from protocol_lab.liveness.vacuity import IMPOSSIBLE_FAIRNESS, NO_FAIR_RUN, NO_STATE, FairRuns
 from protocol_lab.model.spec import Model, expect_model
 from protocol_lab.model.step_text import initial_text, steps_between
@@ -187,7 +189,8 @@ class _Check:
             if result.exhaustive:
                 raise Stopped(NO_STATE)
             return
-        graph = StepGraph(self.model, self.explored.states, self.assumed, self.memory)
+        foreign = foreign_actions(self.model, self.assumed)
+        graph = StepGraph(self.model, self.explored.states, self.assumed, self.memory, foreign)
         with ProgressBar("steps", shown=progress, total=graph.count) as bar:
             graph.fill(lambda done: (bar.count(done), self._watch()))
         result.compile_seconds += graph.compile_seconds

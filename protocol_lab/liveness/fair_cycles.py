@@ -23,7 +23,34 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from protocol_lab.compiler.kernel_cache import kernel
-from protocol_lab.liveness.step_graph import Conditions, StepGraph
+from protocol_lab.distance.step_graph import StepGraph
+from protocol_lab.liveness.fairness_conditions import Condition
+from protocol_lab.model.temporal_formulas import Fairness
+
+
+class Conditions:
+    """All conditions of a graph, by number, in the form that the compiled loops take.
+
+    Those of label i are numbers[begins[i] : begins[i + 1]]; strong[k] tells the kind of number k.
+    """
+
+    def __init__(self, graph: StepGraph, fairness: list[Fairness]):
+        own = len(graph.model.spec.actions)
+        found: dict[Condition, int] = {}
+        of_label = []
+        for action, values in graph.label_of:
+            keys = dict(zip(graph.keys[action], values, strict=True))
+            name = graph.actions[action].name
+            met = [
+                Condition(each, tuple(keys[path] for path in each.each))
+                for each in fairness
+                if each.counts(name, action < own)
+            ]
+            of_label.append([found.setdefault(each, len(found)) for each in met])
+        self.all = list(found)
+        self.strong = np.array([each.strong for each in self.all], np.bool_)
+        self.begins = np.cumsum([0, *map(len, of_label)]).astype(np.int64)
+        self.numbers = np.array([k for numbers in of_label for k in numbers], np.int32)
 
 
 @dataclass

@@ -23,8 +23,8 @@ from itertools import pairwise
 import numpy as np
 
 from protocol_lab.compiler.kernel_cache import kernel
-from protocol_lab.liveness.fair_cycles import fair_sets
-from protocol_lab.liveness.step_graph import Conditions, StepGraph
+from protocol_lab.distance.step_graph import StepGraph
+from protocol_lab.liveness.fair_cycles import Conditions, fair_sets
 from protocol_lab.model.temporal_formulas import (
     ALWAYS_EVENTUALLY,
     EVENTUALLY,

@@ -29,9 +29,9 @@ from protocol_lab.checker.result import Result, Verdict, summary, undecided_line
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.kernels import Kernels, constants_array
+from protocol_lab.distance.step_graph import UNKNOWN, OutOfMemory, StepGraph
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
-from protocol_lab.liveness.step_graph import UNKNOWN, OutOfMemory, StepGraph
 from protocol_lab.liveness.vacuity import NO_STATE
 from protocol_lab.model.declarations import Refinement
 from protocol_lab.model.evaluation import evaluated

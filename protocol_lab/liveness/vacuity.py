@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from protocol_lab.liveness.fair_cycles import fair_sets
+from protocol_lab.distance.step_graph import UNKNOWN, StepGraph
+from protocol_lab.liveness.fair_cycles import Conditions, fair_sets
 from protocol_lab.liveness.lassos import reach
-from protocol_lab.liveness.step_graph import UNKNOWN, Conditions, StepGraph
 
 NO_FAIR_RUN = (
     "no fair run stays inside the constraint, so nothing was judged: loosen the constraint, or"

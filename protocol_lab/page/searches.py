@@ -7,7 +7,7 @@ the constants, the first states and the invariants that count come with each que
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from protocol_lab.catalog import known_as
@@ -17,21 +17,14 @@ from protocol_lab.distance.distance_values import (
     FROM_HERE,
     MORE,
     NEVER,
-    UNKNOWN,
     Distance,
     Near,
-    from_here,
+    first_steps,
 )
-from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError
+from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import steps_between
-from protocol_lab.model.transitions import (
-    evaluate,
-    evaluate_step,
-    is_inside,
-    needed_attempts,
-    successors,
-)
+from protocol_lab.model.transitions import evaluate, evaluate_step, is_inside, successors
 from protocol_lab.reader.source_code import source_lines
 
 Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -158,30 +151,22 @@ async def distances(
     First all states from here are searched, for a second at most. If that does not settle it, so
     are those after each step, in an equal share of two seconds.
     """
-    attempts = list(needed_attempts(model, row))
-    rows = [each.row for each in attempts if each.taken]
-    does_not_fit = any(isinstance(each.error, CapacityExceeded) for each in attempts)
+    first = first_steps(model, row, names)
     told = await ask(question(model, names, [row], _SECONDS_FROM_HERE))
     ahead, states, seconds = _distance(told), told["distinct"], told["seconds"]
     after: list[Distance] = []
-    for each in rows:
+    for each in first.unknown:
         if stopped():
             return None
-        if any(is_broken(model, name, [row, each]) for name in names):
-            after.append(Distance(EXACT))
-        elif not is_inside(model, each):
-            after.append(Distance(UNKNOWN))
-        elif ahead.kind == NEVER and is_inside(model, row):
+        if ahead.kind == NEVER and not first.is_outside:
             after.append(ahead)
-        else:
-            most = _SECONDS_AFTER_ALL_STEPS / len(rows)
-            told = await ask(question(model, names, [each], most))
-            after.append(_distance(told))
-            states, seconds = states + told["distinct"], seconds + told["seconds"]
-    broken_here = any(is_broken(model, name, [row]) for name in names)
-    here = from_here(after, broken_here, not is_inside(model, row), does_not_fit)
-    here = ahead if ahead.kind == EXACT else here
-    return Near(here, after, FROM_HERE, states, seconds)
+            continue
+        most = _SECONDS_AFTER_ALL_STEPS / len(first.rows)
+        told = await ask(question(model, names, [each], most))
+        after.append(_distance(told))
+        states, seconds = states + told["distinct"], seconds + told["seconds"]
+    answer = first.answer(after, FROM_HERE, states, seconds)
+    return replace(answer, here=ahead) if ahead.kind == EXACT else answer
 
 
 def expect_inside(model: Model, row: bytes) -> None:

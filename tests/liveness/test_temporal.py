@@ -42,10 +42,10 @@ from protocol_lab import (
 from protocol_lab.catalog import load
 from protocol_lab.diagrams.lasso import lasso_picture
 from protocol_lab.distance.path_to_state import find_state
+from protocol_lab.distance.step_graph import StepGraph
 from protocol_lab.explore import explore
 from protocol_lab.liveness import check
 from protocol_lab.liveness.check import check_property
-from protocol_lab.liveness.step_graph import StepGraph
 from protocol_lab.model.temporal_formulas import Fairness
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.static_view import static_text

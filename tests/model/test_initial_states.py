@@ -134,7 +134,7 @@ def test_random_walks_begin_in_some_that_are_drawn(model, monkeypatch):
 def test_distances_are_given_up_where_the_starts_are_too_many(model):
     nearness = Nearness(model, ["type_safe"], max_states=3000)
     assert not nearness.prepare()
-    assert nearness.too_large == "more than 3,000 states"
+    assert nearness.too_large == "more than 3,000 distinct states (max_states)"
     assert nearness.ask(Walk.begin(model, LAST).row).here.kind is not None
 
 

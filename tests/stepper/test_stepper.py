@@ -14,7 +14,7 @@ import pytest
 from protocol_lab import TAKEN
 from protocol_lab.catalog import load
 from protocol_lab.distance import nearest_violation
-from protocol_lab.distance.nearest_violation import EXACT, MORE, NEVER, Distance, Near
+from protocol_lab.distance.distance_values import EXACT, MORE, NEVER, Distance, Near
 from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.drawing.pictures import picture, picture_strip
 from protocol_lab.drawing.state_table import state_table

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.disagreement import beyond_compiled
 from protocol_lab.checker.result import Result
-from protocol_lab.distance.successor_graph import Graph, GraphFull
+from protocol_lab.distance.step_graph import UNKNOWN, OutOfMemory, StepGraph
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
 from protocol_lab.model.spec import Model
@@ -197,22 +196,17 @@ class _Comparison:
         if self.spec.erase is None:
             found = [each.tobytes() for each in native.states]
             self.report.same("the states of native and python in order", found, rows)
-        used = self.spec
-        graph = Graph(
-            CompiledModel(self.model, used.invariants, used.step_invariants), 10**6, 2**30
-        )
+        graph = StepGraph(self.model, native.states, [], 2**30)
         try:
-            graph.enter(list(dict.fromkeys(each.row for each in initial(self.model))))
-            done = 0
-            while done < graph.stored:
-                end = min(graph.stored, done + 256)
-                graph.expand(np.arange(done, end))
-                done = end
-        except (GraphFull, LabError) as error:
+            graph.fill(lambda done: None)
+        except (OutOfMemory, LabError) as error:
             self.report.same("graph", str(error), "no error")
             return
-        self.report.same("graph: states", graph.stored, len(rows))
-        self.report.same("graph: steps", graph.used, edges)
+        self.report.same("graph: states", graph.count, len(rows))
+        sources = np.repeat(np.arange(graph.count), np.diff(graph.begins))
+        known = graph.targets != UNKNOWN
+        pairs = {*zip(sources[known].tolist(), graph.targets[known].tolist(), strict=True)}
+        self.report.same("graph: steps", len(pairs), edges)
 
     def _symmetry(self, whole: dict[str, Any]) -> None:
         native, python = (

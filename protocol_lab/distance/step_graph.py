@@ -4,14 +4,14 @@ A label is an action together with those parameters that fairness conditions dis
 so few labels that a step takes eight bytes. A step's other parameters are found again, uncompiled,
 once a lasso is known.
 
-The states were found by `explore`; here each is expanded once more, now that all of them have a
+The states were found by a search; here each is expanded once more, now that all of them have a
 position. A step that changes nothing is left out, because no fairness condition counts it. A step
 that leads outside the constraint, or to a state that was not stored, is kept with UNKNOWN as its
 target: it can't be followed, but it shows that its action is enabled here. So enabledness is that
 of the unconstrained spec, as with TLC.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -21,9 +21,7 @@ from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.fingerprint import fingerprints, slot_of
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.compiler.kernels import Kernels, constants_array
-from protocol_lab.distance.successor_graph import find
-from protocol_lab.liveness.fairness_conditions import Condition, foreign_actions
-from protocol_lab.model.spec import Model
+from protocol_lab.model.spec import Action, Model
 from protocol_lab.model.temporal_formulas import Fairness, keys_of
 
 UNKNOWN = -1
@@ -39,19 +37,30 @@ class OutOfMemory(Exception):
     """The steps do not fit into the memory that may be used; the text is the reason."""
 
 
+class Enough(Exception):
+    """Raised by what watches a graph being filled: the states left over are cut."""
+
+
 class StepGraph:
     """The steps of states 0..count-1: those of k are targets[begins[k] : begins[k + 1]].
 
     labels[i] is the label of step i: the number of an entry of `label_of`, a pair (action's number,
-    values of its keys). keys[action] names these. From number `len(model.spec.actions)` on come
-    actions that are no part of the spec, but have a fairness condition. `cut` marks states with a
-    step that can't be computed: their steps are not known. `cut_reason` is
-    the sentence for the first of them.
+    values of its keys). keys[action] names these. From number `len(model.spec.actions)` on come the
+    `foreign` actions, which are no part of the spec, but have a fairness condition. `cut` marks
+    states with a step that can't be computed: their steps are not known. `cut_reason` is the
+    sentence for the first of them. `table` and `where` find a state's position.
     """
 
-    def __init__(self, model: Model, states: np.ndarray, fairness: list[Fairness], memory: int):
+    def __init__(
+        self,
+        model: Model,
+        states: np.ndarray,
+        fairness: list[Fairness],
+        memory: int,
+        foreign: Iterable[Action] = (),
+    ):
         self.model, self.states, self.memory = model, states, memory
-        self.actions = [*model.spec.actions, *foreign_actions(model, fairness)]
+        self.actions = [*model.spec.actions, *foreign]
         declared = [*model.spec.fairness, *fairness]
         self.keys = [keys_of(action.name, declared) for action in self.actions]
         self.label_of: list[tuple[int, tuple[int, ...]]] = []
@@ -80,7 +89,8 @@ class StepGraph:
         return bool(own[self.labels[self.targets == UNKNOWN]].any()) if len(own) else False
 
     def fill(self, watch: Callable[[int], None]) -> None:
-        """Expand every state. `watch` is called with the number of states done, and may raise.
+        """Expand every state. `watch` is called with the number of states done, and may raise:
+        Enough, and the graph keeps what it has.
 
         Raises OutOfMemory, and LabError if something can't be compiled.
         """
@@ -92,18 +102,20 @@ class StepGraph:
         self.constants = constants_array(self.model)
         size = 1 << max(4, int(2 * self.count).bit_length())
         self._check_memory(12 * size)
-        self._table, self._where = np.zeros(size, np.uint64), np.empty(size, np.int32)
+        self.table, self.where = np.zeros(size, np.uint64), np.empty(size, np.int32)
         for at in range(0, self.count, 64 * _CHUNK):
-            enter(fingerprints(self.states[at : at + 64 * _CHUNK]), at, self._table, self._where)
-            watch(0)
+            enter(fingerprints(self.states[at : at + 64 * _CHUNK]), at, self.table, self.where)
         self._make_candidates(8 * _CHUNK)
         done, used = 0, 0
-        while done < self.count:
-            done, used = self._fill_some(done, min(done + _CHUNK, self.count), used)
-            watch(done)
+        try:
+            while done < self.count:
+                watch(done)
+                done, used = self._fill_some(done, min(done + _CHUNK, self.count), used)
+        except Enough:
+            self.cut[done:], self.begins[done:] = True, used
         self.targets, self.labels = self.targets[:used].copy(), self.labels[:used].copy()
         self.label_of = self._names.listed()
-        del self._table, self._where, self._found
+        del self._found
         self._check_memory(_TO_SPLIT * used + _TO_SEARCH * self.count)
 
     def _fill_some(self, begin: int, end: int, used: int) -> tuple[int, int]:
@@ -122,13 +134,21 @@ class StepGraph:
             size = 2 * (used + count)
             self.targets, self.labels = np.resize(self.targets, size), np.resize(self.labels, size)
         found, actions = self._found, self._found.action_of[:count]
-        positions = find(fingerprints(found.out[:count]), self._table, self._where)
+        positions = self.find(found.out[:count])
+        self.look_at(found, count, positions)
         used = connect(
             positions, self._names.of(actions, found.key_of),
             actions >= len(self.model.spec.actions), found.parent_of, begin, done,
             self.begins, self.targets, self.labels, used,
         )  # fmt: skip
         return done, used
+
+    def find(self, rows: np.ndarray) -> np.ndarray:
+        """The positions of these states, UNKNOWN for those that are not here."""
+        return find(fingerprints(rows), self.table, self.where)
+
+    def look_at(self, found: SuccessorBuffer, count: int, positions: np.ndarray) -> None:
+        """Called with steps that were found, and the positions of their targets."""
 
     def _cut_off(self, position: int) -> None:
         self.cut[position] = True
@@ -147,6 +167,11 @@ class StepGraph:
                 f"the steps between the states need more than the {self.memory / 2**30:.1f} GiB of"
                 " memory that may be used: lower the constants, or raise --memory"
             )
+
+
+def as_words(rows: list[bytes], words: int) -> np.ndarray:
+    """Rows of bytes as compiled loops take them, each of so many words."""
+    return np.frombuffer(bytearray().join(rows), np.uint64).reshape(len(rows), words)
 
 
 class _Names:
@@ -186,6 +211,16 @@ def enter(prints, first, table, where) -> None:
         slot = slot_of(table, prints[k])
         table[slot] = prints[k]
         where[slot] = first + k
+
+
+@kernel()
+def find(prints, table, where) -> np.ndarray:
+    """The positions of these fingerprints in a hash table; UNKNOWN for those that it has not."""
+    found = np.empty(prints.shape[0], np.int32)
+    for k in range(prints.shape[0]):
+        slot = slot_of(table, prints[k])
+        found[k] = where[slot] if table[slot] == prints[k] else UNKNOWN
+    return found
 
 
 @kernel()
@@ -250,28 +285,3 @@ def connect(found, label_of, foreign, parent_of, begin, end, begins, targets, la
                 used += 1
     begins[end] = used
     return used
-
-
-class Conditions:
-    """All conditions of a graph, by number, in the form that the compiled loops take.
-
-    Those of label i are numbers[begins[i] : begins[i + 1]]; strong[k] tells the kind of number k.
-    """
-
-    def __init__(self, graph: StepGraph, fairness: list[Fairness]):
-        own = len(graph.model.spec.actions)
-        found: dict[Condition, int] = {}
-        of_label = []
-        for action, values in graph.label_of:
-            keys = dict(zip(graph.keys[action], values, strict=True))
-            name = graph.actions[action].name
-            met = [
-                Condition(each, tuple(keys[path] for path in each.each))
-                for each in fairness
-                if each.counts(name, action < own)
-            ]
-            of_label.append([found.setdefault(each, len(found)) for each in met])
-        self.all = list(found)
-        self.strong = np.array([each.strong for each in self.all], np.bool_)
-        self.begins = np.cumsum([0, *map(len, of_label)]).astype(np.int64)
-        self.numbers = np.array([k for numbers in of_label for k in numbers], np.int32)
