@@ -69,6 +69,7 @@ class StepGraph:
         self.labels = np.empty(len(self.targets), np.int32)
         self.cut = np.zeros(len(states), np.bool_)
         self.cut_reason = ""
+        self.table, self.where = np.zeros(1, np.uint64), np.zeros(1, np.int32)
         self._names = _Names(self.keys)
 
     @property
