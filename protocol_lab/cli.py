@@ -511,11 +511,10 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
     return EXIT_CODES[result.verdict]
 
 
-def write_file(path: str, content: str | bytes) -> None:
+def write_file(path: str, content: str) -> None:
     """Write an option's output file. Raises LabError if that can't be done."""
-    data = content if isinstance(content, bytes) else content.encode("utf-8")
     try:
-        Path(path).write_bytes(data)
+        Path(path).write_bytes(content.encode("utf-8"))
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise _not_writable(path, getattr(error, "strerror", None) or str(error)) from None
 

@@ -101,7 +101,7 @@ def _is_file(name: str) -> bool:
 def save(of: Walk | Result | Stepper, path: str) -> Path:
     """Write a walk so far, or a result's trace, to a file: a scenario, or what its ending says.
 
-    The endings are `.json`, `.itf.json`, `.py`, `.link.txt`, `.mmd`, `.seq`, `.svg`, `.gif`, ...
+    The endings are `.json`, `.itf.json`, `.link.txt`, `.mmd`, `.svg`, `.animated.svg`, ...
     Returns the path. Raises LabError if it can't be written.
     """
     return save_walk(of.walk if isinstance(of, Stepper) else of, path)

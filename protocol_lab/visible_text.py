@@ -1,7 +1,7 @@
 """Text in which every character can be shown: control characters are replaced by their pictures.
 
-XML, and so SVG, admits no control characters except tab and line breaks; a terminal obeys them, and
-a GIF can't draw them. A pasted caption may contain any of them.
+XML, and so SVG, admits no control characters except tab and line breaks; a terminal obeys them. A
+pasted caption may contain any of them.
 """
 
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\t\n\r"}

@@ -15,7 +15,7 @@ in files.
     table_picture    those tables as SVG, for specs without a drawing
     pictures         the picture of a state: the spec's own drawing, or the table
     film             several pictures with captions in one
-    animation        a walk as an animated SVG or a GIF, and what moves in it
+    animation        a walk as an animated SVG
     picture_exports  every format to which a walk can be exported
     svg              writes SVG: shapes, text, and how wide text will be
     palette          the colours, in light and dark

@@ -19,10 +19,9 @@ class Arrangement:
     `below`: clients stand under the lanes, not beside them. `narrow`: records are narrow boxes.
     `aside`: messages are listed beside the lanes, not under them. `few_messages`: of those on
     their way only as many are shown as fit the width. `stacked`: a lane's lines stand above its
-    log, not beside it, as on a phone. `width`: the least width of the picture, in pixels. `named`:
-    the parts are named for movement although the picture is not live, as in a film. `dense`: short
-    lines of nodes and clients share a line. `listed`: of a group of messages at most so many are
-    listed, the others are counted; 0 leaves it to the specification. `large`: for an audience:
+    log, not beside it, as on a phone. `width`: the least width of the picture, in pixels. `dense`:
+    short lines of nodes and clients share a line. `listed`: of a group of messages at most so many
+    are listed, the others are counted; 0 leaves it to the specification. `large`: for an audience:
     dense, and no type is smaller than the words of a lane. `bars`: the bars of values above the
     lanes are drawn. `box`: the width of a record's box, in pixels; 0 leaves it to the picture.
     `cards` and `taller`: pixels by which clients' cards are wider, and lanes higher, than their
@@ -37,7 +36,6 @@ class Arrangement:
     few_messages: bool = False
     stacked: bool = False
     width: float = 0
-    named: bool = False
     dense: bool = False
     listed: int = 0
     large: bool = False
@@ -51,7 +49,7 @@ class Arrangement:
     @property
     def has_names(self) -> bool:
         """Is this one of a walk's pictures, which are seen one after the other?"""
-        return self.live or self.named
+        return self.live
 
     @property
     def moves(self) -> bool:
@@ -60,7 +58,6 @@ class Arrangement:
 
 
 _IN_FILES = Arrangement()
-IN_FILMS = Arrangement(named=True)
 _CURRENT = ContextVar("arrangement", default=_IN_FILES)
 
 

@@ -6,9 +6,8 @@ In a file the ending says the format: `.itf.json`, `.svg`, ...; any other ending
 from pathlib import Path
 
 from protocol_lab.checker.result import Result
-from protocol_lab.drawing.animation import animated_gif, animated_svg
-from protocol_lab.drawing.arrangement import IN_FILMS, arranged
-from protocol_lab.drawing.pictures import caption, moment_picture, picture_strip
+from protocol_lab.drawing.animation import animated_svg
+from protocol_lab.drawing.pictures import caption, moment_picture, picture_strip, stills
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.traces.scenarios import scenario_text
@@ -28,19 +27,16 @@ def to_film_strip(walk: Walk) -> str:
 
 def to_animated_svg(walk: Walk) -> str:
     """The moments from the start up to here, one after the other. Raises LabError if too many."""
-    return animated_svg(*_frames(walk), title=spec_title(walk.model.spec.name))
-
-
-def to_gif(walk: Walk) -> bytes:
-    """The same as a GIF. Raises LabError if there are too many moments."""
-    return animated_gif(*_frames(walk))
+    moments = walk.moment.path()
+    pictures = stills(walk.model, moments)
+    captions = [caption(walk.model, moment) for moment in moments]
+    return animated_svg(pictures, captions, title=spec_title(walk.model.spec.name))
 
 
 FORMATS: dict[str, Format] = TEXT_FORMATS | {
     "svg": Format(".svg", to_svg),
     "film strip": Format(".strip.svg", to_film_strip),
     "animated svg": Format(".animated.svg", to_animated_svg),
-    "gif": Format(".gif", to_gif),
 }
 """Every format by name: texts and pictures."""
 
@@ -63,7 +59,7 @@ def format_of(path: str | Path) -> Format:
     )
 
 
-def content_for(path: str | Path, of: Walk | Result) -> str | bytes:
+def content_for(path: str | Path, of: Walk | Result) -> str:
     """What to write into this file about a walk so far, or a result's trace. Raises LabError."""
     write = format_of(path).write
     if isinstance(of, Result) and write is not scenario_text:
@@ -78,22 +74,11 @@ def save_walk(of: Walk | Result, path: str | Path) -> Path:
     Returns the path. Raises LabError if it can't be written.
     """
     path, content = Path(path), content_for(path, of)
-    data = content if isinstance(content, bytes) else content.encode("utf-8")
     try:
-        path.write_bytes(data)
+        path.write_bytes(content.encode("utf-8"))
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         reason = getattr(error, "strerror", None) or error
         raise LabError(
             f"{shortened(path)} can't be written ({reason}); choose another place."
         ) from None
     return path
-
-
-def _frames(walk: Walk) -> tuple[list[str], list[str]]:
-    moments = walk.moment.path()
-    with arranged(IN_FILMS):
-        pictures = [moment_picture(walk.model, moment) for moment in moments]
-    return (
-        pictures,
-        [caption(walk.model, moment) for moment in moments],
-    )

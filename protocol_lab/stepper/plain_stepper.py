@@ -10,7 +10,6 @@ import threading
 from base64 import b64encode
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import Any
 from weakref import WeakSet
 
@@ -421,20 +420,7 @@ class PlainStepper:
             write = self._address
         name = self.walk.model.spec.name.rpartition(".")[2] + ending
         about = {"format": message["format"], "file": name}
-        if ending != ".gif":
-            self._export = {**about, **_content(ending, write(self.walk))}
-            return
-        self._export = {**about, "working": True}  # seconds: in the background, of a copy
-
-        def done(written: str | bytes | LabError) -> None:
-            failed = isinstance(written, LabError)
-            self._notice = str(written) if failed else ""
-            self._export = None if failed else {**about, **_content(ending, written)}
-            self.refresh_safely()
-
-        walk = replace(self.walk, branches=dict(self.walk.branches))
-        walk.moment = self.walk.moment
-        self._live.ask("export", lambda stopped: write(walk), done)
+        self._export = {**about, **_content(ending, write(self.walk))}
 
     @property
     def link(self) -> str:
@@ -565,11 +551,8 @@ class PlainStepper:
             )
 
 
-def _content(ending: str, written: str | bytes) -> dict[str, str]:
+def _content(ending: str, written: str) -> dict[str, str]:
     """What an export sends to the page: text to read, or an image and data to save."""
-    if isinstance(written, bytes):
-        data = f"data:image/gif;base64,{b64encode(written).decode()}"
-        return {"image": data, "data": data}
     if ending.endswith(".svg"):
         data = f"data:image/svg+xml;base64,{b64encode(written.encode()).decode()}"
         return {"image": data, "data": data}

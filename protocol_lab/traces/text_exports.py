@@ -150,10 +150,10 @@ def to_mermaid(walk: Walk) -> str:
 
 
 class Format(NamedTuple):
-    """A file's ending, and the function that gives its content: bytes if it is not text."""
+    """A file's ending, and the function that gives its content."""
 
     ending: str
-    write: Callable[[Walk], str | bytes]
+    write: Callable[[Walk], str]
 
 
 TEXT_FORMATS: dict[str, Format] = {

@@ -225,3 +225,15 @@ def test_an_audience_gets_the_largest_scale_and_fewer_messages_only_where_type_i
     assert chosen(400).listed == 0
     assert chosen(400).width < chosen(600).width
     assert chosen(3000).listed == 3
+
+
+def test_what_moves_between_lanes_is_never_behind_one():
+    """A screen's parts have names by which the next picture finds them; a file's have none."""
+    model = load("kafka.kip_320").bind()
+    before, row = walk(model, 12)[-2:]
+    with arranged(Arrangement(live=True)):
+        shapes = list(ElementTree.fromstring(picture(model, row, before)).iter())
+    parts = [k for k, each in enumerate(shapes) if each.get("data-part")]
+    wide = [k for k, each in enumerate(shapes) if float(each.get("width") or 0) > 400]
+    assert max(wide) < min(parts)
+    assert "data-part" not in picture(model, row, before)

@@ -5,7 +5,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 from protocol_lab.drawing import Card, Cluster, CutLink, Lane, Message, Messages, Text, draw_cluster
-from protocol_lab.drawing.arrangement import IN_FILMS, Arrangement, arranged
+from protocol_lab.drawing.arrangement import Arrangement, arranged
 from protocol_lab.drawing.changes import with_changes
 from protocol_lab.drawing.cut_links import tracks_of
 from protocol_lab.model.layout import Node
@@ -105,7 +105,7 @@ def test_messages_and_broken_links_stay_apart():
 
 
 def test_a_flight_says_where_it_comes_from_and_where_it_goes():
-    with arranged(IN_FILMS):
+    with arranged(Arrangement(live=True)):
         svg = draw_cluster(cluster(message("w1", 2), message(3, 1), clients=("w1",)))
     parts = ElementTree.fromstring(svg).iter(f"{SVG}g")
     ways = {

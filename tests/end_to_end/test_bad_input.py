@@ -733,15 +733,10 @@ CAPTIONS = [
 @pytest.mark.parametrize("caption", CAPTIONS, ids=lambda text: ascii(text)[:20])
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_export_of_every_caption_is_well_formed(name, caption):
-    if name == "gif" and caption not in CAPTIONS[:4]:
-        return  # drawing takes a second
     walk = play(parse_scenario(ELECT.format("2")))
     for moment in walk.path:
         moment.caption = f"x {caption} y"
     written = FORMATS[name].write(walk)
-    if isinstance(written, bytes):
-        assert written.startswith(b"GIF8")
-        return
     if FORMATS[name].ending.endswith(".svg"):
         ElementTree.fromstring(written)
     if name == "json":

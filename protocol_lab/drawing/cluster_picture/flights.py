@@ -3,7 +3,7 @@ from node to node as cards in the lane of the receiver.
 
 Where a lane is too low for all of them, those that are new come first, then those that have an
 effect; the others are counted. A new message flies from its sender to its place, and one that has
-arrived flies on (`js/moves.js`, `drawing.animation`).
+arrived flies on (`js/moves.js`).
 """
 
 from dataclasses import dataclass, replace

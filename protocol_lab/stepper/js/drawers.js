@@ -150,7 +150,6 @@ function drawExport(view, send, ui) {
       copying,
       saving,
     ),
-    shown?.working ? h("p", {}, h("progress", {}), " drawing every state…") : null,
     shown?.text ? text : null,
     shown?.image ? h("img", { src: shown.image, alt: "The exported picture", class: "ls-exported" }) : null,
   );
