@@ -12,5 +12,6 @@ spark        how the search on Spark scales, and an estimate for a cluster
 checks       what the checks in compiled code cost
 reduction    symmetry reduction and simulation
 large_logs   the logs of a large cluster, natively and on Spark
+promise      the first page's table of settings, in Chromium
 lines        the lines of code in a commit, by room
 """

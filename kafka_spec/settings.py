@@ -346,12 +346,13 @@ def rejoin(s: State, c: Constants, follower: Broker):
 
 @spec.action
 def give_up(s: State, c: Constants, value: Value):
-    """A producer has waited for delivery.timeout.ms: it tells its caller that the record failed."""
+    """No answer came within delivery.timeout.ms: the producer tells its caller of a failure."""
     if s.happened.give_ups == c.give_ups:
         return "no producer gives up any more"
-    if value > s.sent or value in s.acknowledged | s.failed:
+    if c.acks == "0" or value > s.sent or value in s.failed:
         return "nobody waits for this record"
     s.happened.give_ups += 1
+    s.acknowledged = without_node(s.acknowledged, value)
     s.failed = with_node(s.failed, value)
     return TAKEN
 

@@ -4,6 +4,8 @@ import pytest
 
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
+from real_systems.kafka.promise.promise_table import model_of
+from tests.kafka_spec.settings_cells import golden_cells
 
 NO_FAULTS = {"stops": 0, "pauses": 0, "power_cuts": 0}
 LAST_REPLICA = {"pauses": 1, "stops": 1, "power_cuts": 1}
@@ -96,3 +98,21 @@ def test_two_brokers_are_as_in_kip_966(min_isr, elr, faults):
         for down in ("stops", "kills")
     }
     assert ("lost" in ours) == bool(theirs.violated)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("engine", "most"), [("native", 10**6), ("python", 200)])
+def test_the_cells_of_the_table_are_as_they_were(engine, most):
+    """`tests.wasm` asks the third engine, also for the shortest paths."""
+    for settings, row, (*counts, steps) in golden_cells():
+        if counts[0] <= most:
+            found = explore(
+                model_of(settings, row),
+                engine=engine,
+                invariants=row.judged,
+                to_the_end=True,
+                progress=False,
+            )
+            about = (str(settings), row.name)
+            assert [found.distinct, found.generated, found.depth] == counts, about
+            assert {name for name, many in found.violating.items() if many} == set(steps), about

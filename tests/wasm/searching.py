@@ -21,11 +21,13 @@ _RUN = """
 import { newSearch } from "./protocol_lab/wasm/js/search.js";
 import { readFileSync } from "node:fs";
 import { inflateRawSync } from "node:zlib";
-const { made, asked } = JSON.parse(readFileSync(0));
+const { made, questions } = JSON.parse(readFileSync(0));
 const module = new WebAssembly.Module(inflateRawSync(Buffer.from(made.module, "base64")));
-const search = newSearch(module, made, asked);
-while (search.step() === "GOING_ON");
-console.log(JSON.stringify(search.told()));
+console.log(JSON.stringify(questions.map((asked) => {
+  const search = newSearch(module, made, asked);
+  while (search.step() === "GOING_ON");
+  return search.told();
+})));
 """
 
 
@@ -43,10 +45,19 @@ def compiled(model: Model) -> dict[str, Any]:
 
 def searched(made: dict[str, Any], model: Model, invariants: list[str]) -> dict[str, Any]:
     """What the search of a model with the module's layout tells."""
-    rows = [each.row for each in initial(model)]
-    asked = {**question(model, invariants, rows), "bytes": BYTES}
+    return all_searched(made, [(model, invariants)])[0]
+
+
+def all_searched(
+    made: dict[str, Any], asked: list[tuple[Model, list[str]]], **more: Any
+) -> list[dict[str, Any]]:
+    """What the searches of several models tell, each for its invariants, in one process."""
+    questions = []
+    for model, invariants in asked:
+        rows = [each.row for each in initial(model)]
+        questions.append({**question(model, invariants, rows), "bytes": BYTES, **more})
     words = [NODE, "--input-type=module", "-e", _RUN]
-    return json.loads(_answer(words, {"made": made, "asked": asked}))
+    return json.loads(_answer(words, {"made": made, "questions": questions}))
 
 
 def fits(model: Model, states: int) -> bool:

@@ -10,8 +10,10 @@ from protocol_lab.catalog import load
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import steps_between
 from protocol_lab.page.searches import is_broken, name_of, repeated
+from real_systems.kafka.promise.promise_table import model_of
 from tests.golden_table import Golden, as_told, golden_rows
-from tests.wasm.searching import NODE, compiled, fits, searched
+from tests.kafka_spec.settings_cells import golden_cells
+from tests.wasm.searching import NODE, all_searched, compiled, fits, searched
 
 pytestmark = [
     pytest.mark.skipif(NODE is None, reason="there is no Node to run WebAssembly"),
@@ -81,3 +83,19 @@ def expect_as_told(row: Golden, model: Model, told: dict) -> None:
     assert len(rows) == row.trace_len, str(row)
     assert is_broken(model, row.broken, rows), str(row)
     assert len(steps_between(model, rows)) == len(rows) - 1
+
+
+def test_a_search_to_the_end_finds_all_that_is_violated():
+    """In the cells of the table of settings, with the same counts, and by shortest paths."""
+    cells = golden_cells()
+    asked = [(model_of(settings, row), row.judged) for settings, row, _ in cells]
+    told = all_searched(compiled(asked[0][0]), asked, to_the_end=True, bytes=32 << 20)
+    found = [
+        [each["distinct"], each["generated"], each["depth"], steps_of(each["paths"])]
+        for each in told
+    ]
+    assert found == [figures for _, _, figures in cells]
+
+
+def steps_of(paths: dict[str, list[str]]) -> dict[str, int]:
+    return {name: len(path) - 1 for name, path in paths.items()}

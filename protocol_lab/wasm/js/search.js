@@ -4,7 +4,8 @@
 const STACK = 1 << 20, PAGE = 1 << 16, CANDIDATES = 1 << 14;
 
 /** `asked` may have other `constants` of the same layout, `initial` states, and the names of the
- * `invariants` to judge, among those that were compiled. */
+ * `invariants` to judge, among those that were compiled. With `to_the_end` the search goes on after a
+ * violation, and judges the other invariants. */
 export function newSearch(module, description, { bytes = 300 << 20, ...asked } = {}) {
   const { words, names, constants, initial } = { ...description, ...asked };
   const row = 8 * words;
@@ -53,6 +54,7 @@ export function newSearch(module, description, { bytes = 300 << 20, ...asked } =
   put(judged, names.CONSTANTS, given);
 
   let state = null, isInitial = true; // until all initial states are in the table
+  const paths = {}; // to the first violation of each invariant, where the search goes on after one
 
   function putRow(at, hex) {
     const bytesOf = new Uint8Array(memory.buffer, at, row);
@@ -64,7 +66,17 @@ export function newSearch(module, description, { bytes = 300 << 20, ...asked } =
     return Array.from(found, (each) => each.toString(16).padStart(2, "0")).join("");
   }
 
+  /** Expand some states; `to_the_end`: note what they violate, and go on. */
   function run(states) {
+    for (;;) {
+      const said = expand(states);
+      if (said !== "VIOLATED" || !asked.to_the_end) return said;
+      for (const name of violated()) paths[name] = pathToViolation();
+      forgetViolation();
+    }
+  }
+
+  function expand(states) {
     const status = instance.exports.search(result, fault, BigInt(control), BigInt(states));
     if (status !== 0) return "fault";
     const said = Number(numbers[result / 8]);
@@ -78,6 +90,29 @@ export function newSearch(module, description, { bytes = 300 << 20, ...asked } =
     for (let at = position; at >= 0; at = Number(numbers[parents / 8 + at]))
       found.unshift(hexAt(rows + row * at));
     return found;
+  }
+
+  function violated() {
+    return [...description.properties.filter((_, k) => bit("BROKEN", k)),
+      ...description.step_properties.filter((_, k) => bit("BROKEN_STEP", k))];
+  }
+
+  function pathToViolation() {
+    return [...(isInitial ? [] : path(get("DONE"))), hexAt(out + row * get("AT"))];
+  }
+
+  /** Judge what was violated no more. The state that was being expanded will be expanded anew, so what
+   * was counted of it is taken back. */
+  function forgetViolation() {
+    for (const [broken, judged] of [["BROKEN", "INVARIANTS"], ["BROKEN_STEP", "STEP_INVARIANTS"]]) {
+      numbers[control / 8 + names[judged]] &= ~numbers[control / 8 + names[broken]];
+      put(control, names[broken], 0);
+    }
+    for (let k = 0; k <= get("AT"); k++) {
+      const action = isInitial ? 0 : Number(numbers[actionOf / 8 + k]) + 1;
+      numbers[perAction / 8 + action] -= isInitial ? 1n : numbers[multiplicityOf / 8 + k];
+    }
+    if (!isInitial && get("COUNT") > get("LEVEL_END")) put(control, names.DEPTH, get("DEPTH") - 1);
   }
 
   return {
@@ -101,16 +136,11 @@ export function newSearch(module, description, { bytes = 300 << 20, ...asked } =
         per_action: { init: counts[0], ...Object.fromEntries(
           description.actions.map((name, k) => [name, counts[k + 1]])) },
         never_reached: description.properties.filter((_, k) => bit("UNMET", k)),
-        violated: null, path: null,
+        violated: null, path: null, paths,
       };
       if (state === "fault") about.path = isInitial ? [] : path(get("DONE"));
       if (state !== "VIOLATED") return about;
-      const named = description.properties.filter((_, k) => bit("BROKEN", k));
-      about.violated = [...named,
-        ...description.step_properties.filter((_, k) => bit("BROKEN_STEP", k))][0];
-      const last = hexAt(out + row * get("AT"));
-      about.path = [...(isInitial ? [] : path(get("DONE"))), last];
-      return about;
+      return { ...about, violated: violated()[0], path: pathToViolation() };
     },
   };
 

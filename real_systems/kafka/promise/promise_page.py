@@ -30,8 +30,6 @@ from real_systems.kafka.promise.promise_report import (
     recorded_runs,
 )
 from real_systems.kafka.promise.promise_table import (
-    PRICE,
-    PROMISES,
     ROWS,
     Cell,
     Story,
@@ -88,7 +86,7 @@ async def _answer(wanted: dict[str, Any], search: Search) -> dict[str, Any]:
         chosen |= {"elr": None}
     settings = read([tuple(each) for each in wanted["files"]], **chosen)
     if "row" not in wanted:
-        values = {name: _text(value) for name, value in settings.constants.items()}
+        values = {name: text_of(value) for name, value in settings.constants.items()}
         rest = ", ".join(assumed(settings))
         return {
             "chosen": values,
@@ -109,22 +107,13 @@ async def _answer(wanted: dict[str, Any], search: Search) -> dict[str, Any]:
 async def _searched(cell: Cell, search: Search) -> tuple[Cell, Paths]:
     """The cell, searched, and the states on a shortest path to each thing that it breaks."""
     bound = model_of(cell.settings, cell.row)
-    first = Walk.begin(bound).row
-
-    async def told(*names: str) -> dict[str, Any]:
-        asked = json.dumps(question(bound, names, [first]))
-        return json.loads(await search(_module(), asked, ""))
-
-    whole = await told(*PROMISES)
-    states, found = whole.get("distinct", 0), {}
-    for name in PRICE if whole["state"] == "COMPLETE" else [*PROMISES, *PRICE]:
-        said = await told(name)
-        states = max(states, said.get("distinct", 0))
-        if said.get("violated"):
-            found[name] = [bytes.fromhex(each) for each in said["path"]]
-        elif said["state"] != "COMPLETE":
-            return replace(cell, bound=f"the search ended ({said['state'].lower()})"), {}
-    return replace(cell, states=states, broken=tuple(found)), found
+    asked = question(bound, cell.row.judged, [Walk.begin(bound).row]) | {"to_the_end": True}
+    told = json.loads(await search(_module(), json.dumps(asked), ""))
+    if told["state"] != "COMPLETE":
+        return replace(cell, bound=f"the search ended ({told['state'].lower()})"), {}
+    broken = [name for name in cell.row.judged if name in told["paths"]]
+    found = {name: [bytes.fromhex(each) for each in told["paths"][name]] for name in broken}
+    return replace(cell, states=told["distinct"], broken=tuple(broken)), found
 
 
 @cache
@@ -168,7 +157,8 @@ def _scenario(cell: Cell, shown: Story) -> str:
     return "\n".join([header, *shown.steps, ""])
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """A setting's value, as the form has it."""
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
@@ -199,7 +189,8 @@ def html(sessions: Any) -> str:
 def _select(name: str) -> str:
     now = FIRST.constants[name]
     options = "".join(
-        f"<option{' selected' * (value == now)}>{_text(value)}</option>" for value in CHOICES[name]
+        f"<option{' selected' * (value == now)}>{text_of(value)}</option>"
+        for value in CHOICES[name]
     )
     return f'<label>{escape(NAMES[name])} <select name="{name}">{options}</select></label> '
 

@@ -90,7 +90,9 @@ def in_short(cell: Cell, steps: int, is_destroyed: bool) -> str:
     if cell.bound:
         return f"undecided: {cell.bound}"
     said = f"kept in all {cell.states:,} states"
-    if cell.lost:
+    if "told_failed_is_not_written" in cell.lost:
+        said = f"WRITTEN all the same, in {steps} steps"
+    elif cell.lost:
         way = "every copy is destroyed" if is_destroyed else "a copy is passed over"
         said = f"LOST in {steps} steps: {way}"
     return f"{said}; {cell.price or 'takes writes'}"

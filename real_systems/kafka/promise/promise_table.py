@@ -20,14 +20,32 @@ Faults = Mapping[str, int]
 NO_FAULTS = dict.fromkeys(model.Happened.__annotations__, 0)
 
 
+PROMISES = ("acknowledged_is_readable", "acknowledged_is_on_a_disk", "read_stays_readable")
+PRICE = {
+    "needs_no_operator": "may need an operator",
+    "is_online": "may be offline",
+    "takes_writes": "may take no writes",
+}
+"""What a partition may come to, the worst first."""
+
+
 @dataclass(frozen=True, eq=False)
 class Row:
-    """Faults that happen together, in a sentence. `stories`: recorded runs with these faults."""
+    """Faults that happen together, in a sentence.
+
+    stories: recorded runs with these faults. promises: those that the row is about.
+    """
 
     name: str
     text: str
     faults: Faults
     stories: tuple[str, ...] = ()
+    promises: tuple[str, ...] = PROMISES
+
+    @property
+    def judged(self) -> list[str]:
+        """What is judged in each state: the promises, and the parts of PRICE."""
+        return [*self.promises, *PRICE]
 
 
 ROWS = (
@@ -63,6 +81,13 @@ ROWS = (
     ),
     Row("three_pauses", "Three pause", {"pauses": 3}, ("fenced_elr",)),
     Row("two_machines", "Two machines are lost for good", {"machines": 2}),
+    Row(
+        "told_failed",
+        "A producer gives up, and tells its caller that the record failed",
+        {"lags": 2, "give_ups": 1},
+        ("told_failed",),
+        ("told_failed_is_not_written",),
+    ),
 )
 
 
@@ -78,15 +103,6 @@ def row_of(text: str) -> Row:
         faults[name] = int(many)
     said = ", ".join(f"{name.replace('_', ' ')}: {many}" for name, many in faults.items())
     return Row(text, f"Within {said}", faults)
-
-
-PROMISES = ("acknowledged_is_readable", "acknowledged_is_on_a_disk", "read_stays_readable")
-PRICE = {
-    "needs_no_operator": "may need an operator",
-    "is_online": "may be offline",
-    "takes_writes": "may take no writes",
-}
-"""What a partition may come to, the worst first."""
 
 
 @dataclass
@@ -120,7 +136,7 @@ class Cell:
     @property
     def lost(self) -> list[str]:
         """The promises that are broken."""
-        return [name for name in self.broken if name in PROMISES]
+        return [name for name in self.broken if name in self.row.promises]
 
     @property
     def is_kept(self) -> bool:
@@ -147,9 +163,9 @@ def model_of(settings: Settings, row: Row) -> Model:
 @cache
 def searched(settings: Settings, row: Row) -> Cell:
     """Search all states of one cell."""
-    names = [*PROMISES, *PRICE]
-    found = explore(model_of(settings, row), invariants=names, to_the_end=True, progress=False)
-    broken = tuple(name for name in names if found.violating[name])
+    asked = model_of(settings, row)
+    found = explore(asked, invariants=row.judged, to_the_end=True, progress=False)
+    broken = tuple(name for name in row.judged if found.violating[name])
     return Cell(settings, row, found.distinct, broken, found.undecided_reason or "")
 
 
