@@ -2,10 +2,8 @@
 
 import ast
 import contextlib
-import errno
 import json
 import os
-import shlex
 import shutil
 import signal
 import subprocess
@@ -22,7 +20,7 @@ import pytest
 
 import lab
 from protocol_lab.system import notebook_server, programs
-from tests.__main__ import NO_BROWSER_TESTS, share_of_commit
+from tests.__main__ import NO_BROWSER_TESTS
 from tests.patience import PATIENCE
 from tests.system.conditions import macos, windows
 
@@ -154,48 +152,50 @@ def test_the_range_is_the_packages_own():
     assert settings["project"]["requires-python"] == f">=3.{versions[0]},<3.{too_new}"
 
 
-def test_it_points_to_a_good_python_that_is_there(monkeypatch):
-    monkeypatch.setattr(lab, "runs", lambda *command: command[0] == "python3.12")
-    assert lab.command_for_a_good_python(["3.13", "3.12", "3.11"]) == "python3.12 lab.py"
-
-
 # --- Setting up ----------------------------------------------------------------------------------
 
 
-def test_the_second_start_installs_nothing_and_says_nothing(installs, capsys):
+def test_what_is_there_stays_and_what_is_missing_is_installed(installs, kit, capsys):
+    """Into the same environment, unless that may be incomplete, broken or too old."""
+    fresh, added, tests = "new environment", "install", "install with tests"
     lab.set_up()
-    assert installs == ["new environment", "install"]
     capsys.readouterr()
     lab.set_up()
-    assert installs == ["new environment", "install"]
+    assert installs == [fresh, added]
     assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml"])
-def test_changed_requirements_are_installed_into_the_same_environment(installs, kit, name):
-    lab.set_up()
-    with (kit / name).open("a", encoding="utf-8") as file:
-        file.write("# changed\n")
-    lab.set_up()
-    assert installs == ["new environment", "install", "install"]
-
-
-def test_what_the_tests_need_is_installed_when_asked_for_and_then_stays(installs, kit):
-    lab.set_up()
+    for name in ("requirements.txt", "pyproject.toml"):
+        with (kit / name).open("a", encoding="utf-8") as file:
+            file.write("# changed\n")
+        lab.set_up()
     lab.set_up("test")
     lab.set_up()
-    assert installs == ["new environment", "install", "install with tests"]
     (kit / "requirements.txt").write_text("", encoding="utf-8")
     lab.set_up()
-    assert installs[3:] == ["install with tests"]
+    assert installs == [fresh, *[added] * 3, *[tests] * 2]
 
 
-def test_building_the_site_installs_what_it_needs_beside_what_is_there(installs, monkeypatch):
-    asked = []
-    monkeypatch.setattr(lab, "install", lambda wanted, source: asked.append(wanted))
-    lab.set_up("test")
-    assert lab.main(["site", "pages"]) == 0
-    assert asked[-1][-2:] == ["-e", ".[site,spark,test]"]
+@pytest.mark.parametrize("is_update", [False, True])
+def test_an_interrupted_installation_is_repaired(installs, kit, monkeypatch, is_update):
+    def interrupted(requirements, source):
+        raise KeyboardInterrupt
+
+    if is_update:
+        lab.set_up()
+        (kit / "requirements.txt").write_text("", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(lab, "install", interrupted)
+        assert lab.main([]) == 130
+    lab.set_up()
+    assert installs[-2:] == ["new environment", "install"]
+
+
+@pytest.mark.parametrize("answers", [[None, None, None, "3.11"], ["3.9", "3.9", "3.9", "3.11"]])
+def test_a_broken_or_old_environment_is_made_anew(installs, monkeypatch, answers):
+    lab.set_up()
+    told = iter(answers)
+    monkeypatch.setattr(lab, "environment_version", lambda: next(told))
+    lab.set_up()
+    assert installs[2:] == ["new environment", "install"]
 
 
 def test_spark_is_left_out_and_added_later(installs, kit, monkeypatch):
@@ -211,14 +211,6 @@ def test_spark_is_left_out_and_added_later(installs, kit, monkeypatch):
     ]
 
 
-def test_an_environment_of_an_older_kit_has_the_spark_that_its_stamp_names(installs):
-    lab.set_up()
-    stamp = {"key": lab.stamp_key("3.11"), "extras": [], "spark": True}
-    (lab.VENV / lab.STAMP).write_text(json.dumps(stamp), encoding="utf-8")
-    lab.set_up(spark=True)
-    assert installs == ["new environment", "install"]
-
-
 def test_a_bundle_is_installed_without_an_index(installs, tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(lab, "install", lambda wanted, source: asked.append(source))
@@ -227,30 +219,6 @@ def test_a_bundle_is_installed_without_an_index(installs, tmp_path, monkeypatch,
     (tmp_path / "wheels").mkdir()
     assert lab.main(["--from", str(tmp_path), "specs"]) == 0
     assert asked == [tmp_path / "wheels"]
-
-
-def test_an_interrupted_installation_is_repaired(installs, monkeypatch):
-    def interrupted(requirements, source):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(lab, "install", interrupted)
-        assert lab.main([]) == 130
-    lab.set_up()
-    assert installs == ["new environment", "new environment", "install"]
-
-
-def test_an_interrupted_update_is_repaired(installs, kit, monkeypatch):
-    def interrupted(requirements, source):
-        raise KeyboardInterrupt
-
-    lab.set_up()
-    (kit / "requirements.txt").write_text("", encoding="utf-8")
-    with monkeypatch.context() as patch:
-        patch.setattr(lab, "install", interrupted)
-        assert lab.main([]) == 130
-    lab.set_up()
-    assert installs == ["new environment", "install", "new environment", "install"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows' locks are the process's own")
@@ -262,15 +230,6 @@ def test_pip_that_outlives_its_lab_py_keeps_the_lock(kit):
             assert lab.is_locked(later)
             pip.communicate(b"\n")
         assert not lab.is_locked(later)
-
-
-@pytest.mark.parametrize("words", [["fuzz", "--help"], ["check", "-h"], ["bundle", "--help"]])
-def test_help_of_a_command_installs_nothing(installs, kit, words, capsys):
-    (kit / "protocol_lab").mkdir()
-    (kit / "protocol_lab" / "cli.py").write_text('"""  reset NOTEBOOK """', encoding="utf-8")
-    assert lab.main(words) == 0
-    assert installs == []
-    assert "reset NOTEBOOK" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the systems are simulated on Linux")
@@ -291,33 +250,6 @@ def test_who_sets_up_a_folder_waits_for_whoever_does_so_already(
     assert capsys.readouterr().err == said
 
 
-def test_where_files_have_no_locks_nobody_waits(kit, monkeypatch, capsys):
-    def refuse(*_):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setitem(sys.modules, "fcntl", SimpleNamespace(flock=refuse, LOCK_EX=2, LOCK_NB=4))
-    with (kit / "pyproject.toml").open("rb") as file:
-        lab.wait_for_others(file)
-    assert capsys.readouterr().err == ""
-
-
-def test_a_broken_environment_is_made_anew(installs, monkeypatch):
-    lab.set_up()
-    answers = iter([None, None, None, "3.11"])
-    monkeypatch.setattr(lab, "environment_version", lambda: next(answers))
-    lab.set_up()
-    assert installs[2:] == ["new environment", "install"]
-
-
-def test_an_environment_of_a_python_that_is_too_old_is_made_anew(installs, kit, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(lab, "environment_version", lambda: "3.9" if lab.VENV.is_dir() else None)
-        lab.set_up()
-        (kit / "requirements.txt").write_text("", encoding="utf-8")
-        lab.set_up()
-    assert installs == ["new environment", "install"] * 2
-
-
 @pytest.mark.parametrize("stamp", [b"", b"{", b"[]", b"null", b'{"key": "1"}', b"\xff"])
 def test_a_stamp_that_can_not_be_read_is_that_of_an_interrupted_set_up(installs, stamp):
     lab.set_up()
@@ -326,44 +258,27 @@ def test_a_stamp_that_can_not_be_read_is_that_of_an_interrupted_set_up(installs,
     assert installs == ["new environment", "install"] * 2
 
 
-def test_the_command_to_copy_the_kit_can_be_pasted_into_a_shell(kit):
-    command = lab.sentence_for("Permission denied").split("`")[1]
-    assert shlex.split(command) == ["cp", "-r", str(kit), "~/"]
-
-
 def test_a_python_that_went_away_is_noticed(ready_kit):
     assert lab.environment_version() == "{}.{}".format(*sys.version_info)
     lab.venv_python().unlink()
     assert lab.environment_version() is None
 
 
-@pytest.fixture
-def makers(kit, monkeypatch):
-    """The programs that make an environment, noted; only uv succeeds, with the fixture's `uv`."""
+def test_where_venv_fails_other_tools_are_used(kit, monkeypatch):
+    """Only uv succeeds; without it, one sentence says what to install."""
     tried = []
 
     @contextlib.contextmanager
     def in_a_session(command):
-        tried.append(command)
+        tried.append(command[0] if command[0] != sys.executable else command[2])
         said = b"Error: No module named 'venv'" if "venv" in command else b"No module"
         yield SimpleNamespace(communicate=lambda: (said, None), returncode=command[0] != "uv")
 
     monkeypatch.setattr(lab, "in_a_session", in_a_session)
     monkeypatch.setattr(lab, "environment_version", lambda: "3.11")
-    return tried
-
-
-def test_where_venv_fails_other_tools_are_used(makers, monkeypatch):
     monkeypatch.setattr(lab.shutil, "which", lambda name: name != "virtualenv")
     lab.make_environment()
-    assert [command[-4:-1] for command in makers[:2]] == [
-        [sys.executable, "-m", "venv"],
-        [sys.executable, "-m", "virtualenv"],
-    ]
-    assert [command[:2] for command in makers[2:]] == [["uv", "venv"]]
-
-
-def test_without_any_tool_one_sentence_says_what_to_install(makers, monkeypatch):
+    assert tried == ["venv", "virtualenv", "uv"]
     monkeypatch.setattr(lab.shutil, "which", lambda name: name == sys.executable)
     with pytest.raises(lab.Stop, match=r"^This Python has no ensurepip.*run `"):
         lab.make_environment()
@@ -395,21 +310,6 @@ def test_too_little_disk_is_noticed_before_anything_is_fetched(kit, monkeypatch,
     assert capsys.readouterr().err.splitlines()[-1].startswith("The disk is full")
 
 
-def test_of_pips_output_only_the_stages_are_shown(capsys):
-    for line in [
-        "Collecting pyspark==4.3.0 (from -r requirements.txt (line 5))",
-        "  Downloading pyspark-4.3.0.tar.gz (434.5 MB)",
-        "  Downloading tqdm-4.70.1-py3-none-any.whl (78 kB)",
-        "  Downloading numba-0.68.1-cp311-cp311-manylinux_2_28_x86_64.whl (3.8 MB)",
-        "Installing collected packages: tqdm, numba, pyspark",
-    ]:
-        lab.show_stage(line)
-    assert capsys.readouterr().err.splitlines() == [
-        "  downloading pyspark-4.3.0 (434 MB)",
-        "  installing 3 packages",
-    ]
-
-
 # --- Running -------------------------------------------------------------------------------------
 
 
@@ -433,13 +333,15 @@ def test_jupyterlab_begins_quietly_and_remembers_what_the_reader_arranged(tmp_pa
     assert workspace.read_text(encoding="utf-8") == "arranged"
 
 
-@pytest.mark.parametrize("word", ["help", "--help", "-h"])
-def test_help_needs_no_set_up_and_lists_the_commands_of_the_kit_too(monkeypatch, word, capsys):
-    monkeypatch.delattr(lab, "set_up")
-    assert lab.main([word]) == 0
+@pytest.mark.parametrize("words", [["help"], ["-h"], ["fuzz", "--help"], ["check", "-h"]])
+def test_help_installs_nothing_and_lists_the_commands_of_the_kit_too(installs, kit, words, capsys):
+    (kit / "protocol_lab").mkdir()
+    (kit / "protocol_lab" / "cli.py").write_text('"""  reset NOTEBOOK """', encoding="utf-8")
+    assert lab.main(words) == 0
+    assert installs == []
     listed = capsys.readouterr().out
     assert "  python3 lab.py bench " in listed
-    assert "  reset NOTEBOOK " in listed
+    assert "reset NOTEBOOK" in listed
 
 
 @pytest.mark.parametrize(
@@ -498,61 +400,41 @@ def tests_of_each_kind(ready_kit):
     return ready_kit
 
 
-@pytest.mark.slow
-def test_without_a_chromium_the_last_line_says_what_was_not_run(tests_of_each_kind):
-    answer = run_lab(tests_of_each_kind, "test")
-    *_, before, last = answer.stdout.splitlines()
-    assert "2 passed" in before
-    assert last == NO_BROWSER_TESTS
-    assert answer.returncode == 0
+NO_CHROMIUM = "The browser tests need a Chromium"
 
 
 @pytest.mark.slow
-def test_the_tests_run_in_a_locale_that_lacks_the_letters_of_the_folder(tests_of_each_kind):
-    old = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    answer = run_lab(tests_of_each_kind, "test", "--quick", **old)
-    assert "1 passed" in answer.stdout, answer.stderr
-
-
-@pytest.mark.slow
-def test_quick_leaves_the_slow_tests_out_whatever_else_is_selected(tests_of_each_kind):
-    answer = run_lab(tests_of_each_kind, "test", "--quick", "-m", "slow or not slow")
-    assert "1 passed" in answer.stdout
-
-
-@pytest.mark.slow
-def test_with_a_chromium_the_browser_tests_run(tests_of_each_kind):
-    answer = run_lab(tests_of_each_kind, "test", "--require-browser", CHROMIUM=sys.executable)
-    assert "3 passed" in answer.stdout.splitlines()[-1]
-    answer = run_lab(tests_of_each_kind, "test", "--all", CHROMIUM=sys.executable)
-    assert "4 passed" in answer.stdout.splitlines()[-1]
-
-
-@pytest.mark.parametrize("how", [{"words": ["--require-browser"]}, {"CI": "true"}])
-def test_a_required_chromium_that_is_missing_is_a_failure(tests_of_each_kind, how):
-    answer = run_lab(tests_of_each_kind, "test", *how.pop("words", []), **how)
-    assert answer.returncode == 1
-    assert answer.stderr.startswith("The browser tests need a Chromium")
-    assert answer.stderr.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_of_the_tests_that_are_seldom_run_a_share_can_be_chosen(tests_of_each_kind):
+@pytest.mark.parametrize(
+    ("words", "environment", "passed"),
+    [
+        ("", {}, 2),
+        ("--quick -m slow_or_not", {}, 1),
+        ("--quick", {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, 1),
+        ("--require-browser", {"CHROMIUM": sys.executable}, 3),
+        ("--all", {"CHROMIUM": sys.executable}, 4),
+        ("--share 1/2", {}, 3),
+        ("--share 2/2", {}, 2),
+        ("--require-browser", {}, None),
+        ("", {"CI": "true"}, None),
+    ],
+)
+def test_which_tests_run(tests_of_each_kind, words, environment, passed):
     shutil.copy(KIT / "tests" / "work_units.py", tests_of_each_kind / "tests" / "conftest.py")
-    for share, passed in ("1/2", 3), ("2/2", 2):
-        answer = run_lab(tests_of_each_kind, "test", "--share", share)
-        *_, named, last, _ = answer.stdout.splitlines()
-        assert f"lab.py test --share {share}" in named
-        assert f"{passed} passed" in last
+    given = [each.replace("slow_or_not", "slow or not slow") for each in words.split()]
+    answer = run_lab(tests_of_each_kind, "test", *given, **environment)
+    if passed is None:
+        assert answer.returncode == 1
+        assert answer.stderr.startswith(NO_CHROMIUM)
+        assert answer.stderr.count("\n") == 1
+        return
+    assert answer.returncode == 0, answer.stderr
+    assert f"{passed} passed" in answer.stdout
+    assert words.startswith("--share") == (f"lab.py test {words}`" in answer.stdout)
+    is_silent = "CHROMIUM" in environment
+    assert answer.stdout.endswith(f"{NO_BROWSER_TESTS}\n") != is_silent
 
 
-def test_the_commit_chooses_the_share(monkeypatch):
-    commits = iter(["0000000aff", "0000000fff", "8"])
-    monkeypatch.setattr(subprocess, "check_output", lambda *_, **__: next(commits))
-    assert [share_of_commit("commit/8") for _ in range(3)] == ["3/8", "8/8", "1/8"]
-    assert share_of_commit("3/8") == "3/8"
-
-
+@pytest.mark.slow
 def test_a_failing_test_is_in_the_exit_code(tests_of_each_kind):
     (tests_of_each_kind / "tests" / "test_wrong.py").write_text(
         "def test_wrong(): assert 0\n", encoding="utf-8"
@@ -604,10 +486,13 @@ def test_a_java_that_is_too_old_is_passed_over(bare_machine, monkeypatch):
     assert programs.find_java() == Path("new", "home")
 
 
-def test_without_any_java_one_sentence_says_what_to_install(bare_machine, monkeypatch):
+def test_without_any_java_or_dot_one_sentence_says_what_to_do(bare_machine, monkeypatch):
     monkeypatch.setattr(programs, "_java_from_the_wheel", lambda: Path("java"))
     with pytest.raises(programs.LabError, match=r"^Spark needs Java.*install Java 17 or newer"):
         programs.find_java()
+    monkeypatch.setattr(programs, "_scripts_folder", lambda: "")
+    with pytest.raises(programs.LabError, match=r"needs Graphviz's dot.*lab.py prepare"):
+        programs.find_dot()
 
 
 def test_without_a_dot_the_wheels_draws(bare_machine, monkeypatch):
@@ -617,12 +502,6 @@ def test_without_a_dot_the_wheels_draws(bare_machine, monkeypatch):
     monkeypatch.setattr(dot_command, "DOT_BINARY", Path("dot"))
     assert programs.use_dot().stem == "graphviz-pure"
     assert "<svg" in graphviz.Source("digraph { a -> b }").pipe("svg", encoding="utf-8")
-
-
-def test_without_any_dot_one_sentence_says_what_to_run(bare_machine, monkeypatch):
-    monkeypatch.setattr(programs, "_scripts_folder", lambda: "")
-    with pytest.raises(programs.LabError, match=r"needs Graphviz's dot.*lab.py prepare"):
-        programs.find_dot()
 
 
 # --- Ending ------------------------------------------------------------------------------------
@@ -706,25 +585,6 @@ def test_ctrl_c_is_held_back_until_the_kit_listens(child):
     )
     assert lab_py.stdout.readline() == f"{sorted([signal.SIGINT + 0, signal.SIGTERM + 0])}\n"
     assert lab_py.wait(timeout=60) == 0
-
-
-@posix
-def test_ctrl_c_leaves_the_end_to_the_kit(child):
-    lab_py = child(
-        """
-        import signal, sys
-        signal.signal(signal.SIGINT, lambda *_: sys.exit(2))
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-        print("here", flush=True)
-        while True:
-            signal.pause()
-        """
-    )
-    assert lab_py.stdout.readline() == "here\n"
-    lab_py.send_signal(signal.SIGINT)
-    for pid in psutil.Process(lab_py.pid).children():
-        pid.send_signal(signal.SIGINT)  # as a terminal does, to both
-    assert lab_py.wait(timeout=60) == 2
 
 
 @posix

@@ -1,6 +1,5 @@
 """Specs outside the kit: any folder, any file name, with what stands beside them."""
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -171,20 +170,6 @@ def test_a_package_of_ones_own_is_found_in_the_current_folder(here):
     assert lab("specs", "my.counter").returncode == 0
 
 
-def test_two_files_of_one_name_are_two_specs(here):
-    one = written(here / "one")
-    two = written(here / "two", text=COUNTER.replace("top: int = 3", "top: int = 5"))
-    assert (states(one), states(two), states(one)) == (4, 6, 4)
-
-
-def test_what_stands_beside_a_file_can_be_imported(here):
-    written(here / "my", text=COUNTER.replace("top: int = 3", "top: int = limits.TOP"))
-    text = (here / "my" / "counter.py").read_text(encoding="utf-8")
-    written(here / "my", text=f"import limits\n{text}")
-    written(here / "my", "limits.py", "TOP = 6\n")
-    assert states("my/counter.py") == 7
-
-
 def test_a_file_in_a_package_is_loaded_as_its_part(here):
     text = COUNTER.replace("top: int = 3", "top: int = TOP")
     written(here / "mine" / "deep", "__init__.py", "")
@@ -196,14 +181,6 @@ def test_a_file_in_a_package_is_loaded_as_its_part(here):
     written(here / "other" / "mine", text=COUNTER)
     with pytest.raises(LabError, match="Python has another package of that name: rename"):
         load("other/mine/counter.py")
-
-
-def test_a_spec_is_found_by_the_name_of_its_module(here, monkeypatch):
-    monkeypatch.syspath_prepend(here)
-    written(here / "my")
-    written(here, "alone.py")
-    assert states("my.counter") == states("alone") == 4
-    assert load("alone") is load("alone.py")
 
 
 def test_a_file_of_the_catalog_is_the_spec_of_the_catalog():
@@ -220,11 +197,6 @@ def test_an_edited_file_is_read_again_and_so_is_one_beside_it(here):
     written(here, "limits.py", "TOP = 8  # now\n")
     assert states("counter.py") == 9
     written(here, text=COUNTER)
-    assert states("counter.py") == 4
-
-
-def test_the_only_spec_of_a_file_may_have_any_name(here):
-    written(here, text=COUNTER.replace("@spec", "@mine").replace("spec = ", "mine = "))
     assert states("counter.py") == 4
 
 
@@ -266,16 +238,6 @@ def test_what_can_not_be_loaded_is_told_in_one_sentence(here, capsys, name, text
     code = main(["check", name])
     assert code == (4 if isinstance(error.value, SpecError) else 3)
     assert str(error.value) in capsys.readouterr().err
-
-
-def test_the_commands_take_a_path(here, capsys):
-    written(here / "my")
-    assert main(["check", "my/counter.py", *PLAIN, "--set", "top=5", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["distinct"] == 6
-    assert main(["simulate", "my/counter.py", "--walks", "2", "--steps", "3"]) == 2
-    assert main(["specs", "my/counter.py", "--json"]) == 0
-    listed = json.loads(capsys.readouterr().out.splitlines()[-1])["specs"]
-    assert [each["name"] for each in listed] == ["counter"]
 
 
 def test_a_trace_of_a_spec_by_path_replays_from_its_file(here, capsys):
@@ -374,35 +336,3 @@ def test_a_spec_by_path_is_made_again_from_its_packed(here, name):
     packed = pack_model(model)
     assert packed.spec[0] in packed.packages
     assert unpack_model(packed).model.layout == model.layout
-
-
-def test_a_package_is_shipped_though_only_a_part_of_it_was_loaded(here, monkeypatch):
-    """As the fuzzer does, which gives modules names of its own."""
-    monkeypatch.syspath_prepend(here)
-    written(here / "parts_of", "__init__.py", "")
-    file = written(here / "parts_of")
-    found = importlib.util.spec_from_file_location("parts_of.counter", file)
-    module = importlib.util.module_from_spec(found)
-    monkeypatch.setitem(sys.modules, found.name, module)
-    found.loader.exec_module(module)
-    assert "parts_of" not in sys.modules
-    assert pack_model(module.spec.bind()).packages == ("parts_of", "protocol_lab")
-
-
-@pytest.mark.slow
-@pytest.mark.spark
-def test_spark_ships_a_spec_by_path_and_what_stands_beside_it(here):
-    from protocol_lab.spark.session import local_session
-
-    written(here / "my", "limits.py", "def top(c):\n    return c.top\n")
-    text = COUNTER.replace("s.n == c.top", "s.n == top(c)")
-    written(here / "my", "two-phase.py", f"from limits import top\n{text}")
-    model = load("my/two-phase.py").bind(top=5)
-    session = local_session()
-    try:
-        asked = {"session": session, "driver_below": 0, "partitions": 2, "progress": False}
-        found = explore(model, engine="spark", **asked)
-    finally:
-        session.stop()
-    assert found.distinct == 6
-    assert {level["where"] for level in found.levels[1:]} == {"spark"}

@@ -114,12 +114,6 @@ def test_a_committed_record_is_lost_on_the_first_page_within_ten_seconds(open_pa
     page.wait_for_function("document.querySelector('.lab-film-alarm')", timeout=60_000)
 
 
-def test_with_reduced_motion_the_film_shows_its_last_picture_and_waits(open_page):
-    page = open_page("index.html", reduced_motion="reduce")
-    page.locator(".lab-film-alarm").wait_for()
-    page.locator(".lab-film").get_by_role("button", name="Play").wait_for()
-
-
 def test_the_first_page_says_above_the_fold_what_it_is(open_page):
     page = open_page("index.html", 1280)
     page.set_viewport_size({"width": 1280, "height": 720})
@@ -153,29 +147,6 @@ def test_all_of_the_first_pages_stepper_is_seen_at_once(open_page, height):
     for part in (".lab-stepper header", ".lab-stepper [data-key=redo]"):
         box = page.locator(part).bounding_box()
         assert 0 <= box["y"] <= height - box["height"], part
-
-
-_LOOKS = """(stepper) => {
-  const pixels = (each, name) => parseFloat(getComputedStyle(each)[name]);
-  return [
-    pixels(stepper, "padding"),
-    pixels(stepper.querySelector("footer"), "padding"),
-    [...stepper.querySelectorAll("h2, h3")].map((each) => pixels(each, "fontSize")),
-  ];
-}"""
-
-
-def test_the_first_page_leaves_the_steppers_looks_alone(open_page):
-    """Its style sheet is about the same elements: headings, sections, footers."""
-    page = open_page("index.html")
-    stepper = page.locator(".lab-stepper")
-    stepper.wait_for()
-    # In one call, since the stepper is drawn anew once it knows its room.
-    own, footer, headings = stepper.evaluate(_LOOKS)
-    assert own == 0
-    assert footer < 20
-    assert len(headings) > 1
-    assert max(headings) <= 17
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -257,16 +228,6 @@ def test_on_paper_nothing_is_cut_off(open_page):
         inside = "part => part.getBoundingClientRect().bottom"
         assert stepper.locator(part).evaluate(inside) <= stepper.evaluate(inside) + 1, part
     assert page.pdf().startswith(b"%PDF")
-
-
-def test_an_address_with_a_walk_opens_it(open_page):
-    page = open_page("index.html")
-    page.locator(".lab-stepper").wait_for()
-    link = page.evaluate(
-        "document.querySelector('.lab-page-stepper').mounted.then((it) => it.get('view').link)"
-    )
-    again = open_page(f"index.html#{link}")
-    again.locator(".lab-stepper [aria-valuenow='2'][aria-valuemax='2']").wait_for()
 
 
 _LOOK = """(number) => {
@@ -400,14 +361,6 @@ def test_a_prediction_is_made_and_kept_and_then_revealed(open_page):
     index.get_by_role("heading", name="Your progress").wait_for()
 
 
-def test_an_exercise_can_be_answered(open_page):
-    page = open_page(START)
-    page.get_by_role("textbox", name="Your answer").first.wait_for()
-    assert page.get_by_role("button", name="Check").first.is_enabled()
-    cell = page.locator(".cell", has=page.locator(".lab-answer")).first
-    assert not cell.locator(".cell_input").is_visible(), "its code stands there once"
-
-
 def test_nothing_but_style_sheets_is_loaded_before_the_first_picture(site):
     for page in site.rglob("*.html"):
         head, _, body = page.read_text(encoding="utf-8").partition("</head>")
@@ -415,11 +368,6 @@ def test_nothing_but_style_sheets_is_loaded_before_the_first_picture(site):
             assert " defer " in tag, (page.name, tag)
         assert "fontawesome" not in body
         assert 'rel="preload" as="script"' not in head
-
-
-def test_the_themes_icons_come_after_the_page(open_page):
-    page = open_page(START)
-    page.wait_for_function("document.querySelector('.theme-switch-button svg') !== null")
 
 
 def test_terms_are_explained_on_focus_and_the_search_finds_pages(open_page):

@@ -16,7 +16,6 @@ from protocol_lab.traces.walk import Walk
 from real_systems.kafka.logs.controller_part import spec as controller
 from tests import ROOT
 from tests.browser.stepper_page import expect_depth, key, moment, shown, stepper_of
-from tests.request_reply import spec as request_reply
 from tests.stepper.test_stepper import TALK
 
 pytestmark = pytest.mark.browser
@@ -124,18 +123,6 @@ def test_a_scenario_plays_to_the_violation(talk):
         re.compile(r"^Slide 56 Replica 2 .* Offset 1 is lost\.$")
     )
     expect(key(stepper, "play")).to_contain_text("play")
-
-
-def test_pausing_stops_where_it_is(talk):
-    stepper = stepper_of(talk)
-    key(stepper, "speed").select_option("fast")
-    key(stepper, "play").click()
-    expect_depth(stepper, 3)
-    key(stepper, "play").click()
-    expect(key(stepper, "play")).to_contain_text("play")
-    place = stepper.locator(".ls-timeline").get_attribute("aria-valuenow")
-    talk.wait_for_timeout(1800)
-    expect_depth(stepper, int(place))
 
 
 def test_the_learner_takes_over_from_a_scenario_and_goes_back(talk):
@@ -304,15 +291,6 @@ def test_branches_are_compared_step_by_step(talk):
     expect(stepper.locator(".ls-compare figure")).to_have_count(2)
 
 
-def test_the_learner_takes_over_with_a_button(talk):
-    stepper = stepper_of(talk)
-    moment(stepper, 9).click()
-    expect_depth(stepper, 9)
-    key(stepper, "take-over").click()
-    expect(stepper.locator(".ls-lane.ls-current")).to_have_text("my way")
-    expect(key(stepper, "take-over")).to_be_disabled()
-
-
 def test_a_counterexample_of_tlc_and_a_link_are_walked_along(fresh):
     stepper = stepper_of(fresh)
     printed = (ROOT / "tests" / "tlc_traces" / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
@@ -422,25 +400,6 @@ def test_what_a_step_changes_is_seen_moving(talk):
     page.emulate_media(reduced_motion="no-preference")
 
 
-def test_what_can_be_saved_is_of_the_chosen_format(talk):
-    stepper = stepper_of(talk)
-    key(stepper, "export").click()
-    expect(key(stepper, "export-text")).to_have_value(re.compile("# spec: "))
-    assert stepper.evaluate(_CHOOSE_MERMAID) == [True, True]
-    expect(key(stepper, "export-text")).to_have_value(re.compile("^sequenceDiagram"))
-    expect(key(stepper, "export-save")).to_be_enabled()
-
-
-_CHOOSE_MERMAID = """stepper => {
-  const choice = stepper.querySelector('[data-key="export-format"]');
-  const names = '[data-key="export-copy"], [data-key="export-save"]';
-  const buttons = [...stepper.querySelectorAll(names)];
-  choice.value = "mermaid";
-  choice.dispatchEvent(new Event("change"));
-  return buttons.map(each => each.disabled);
-}"""
-
-
 def test_the_dark_theme_repaints_the_picture_too(talk):
     stepper = stepper_of(talk)
     key(stepper, "theme").click()
@@ -449,26 +408,3 @@ def test_the_dark_theme_repaints_the_picture_too(talk):
     paper = stepper.locator(".ls-picture svg > rect").first
     expect(paper).to_have_css("fill", "rgb(21, 27, 35)")  # palette.DARK["paper"]
     key(stepper, "theme").click()
-
-
-def test_a_specification_of_messages_is_stepped_and_drawn(browser):
-    with shown(browser, Stepper(request_reply.bind())) as page:
-        stepper = stepper_of(page)
-        for depth in (2, 3):
-            stepper.locator(".ls-choice").first.click()
-            expect_depth(stepper, depth)
-        key(stepper, "tab-sequence").click()
-        expect(stepper.locator(".ls-sequence svg")).to_contain_text("client 1")
-        key(stepper, "spoilers").click()
-        expect(stepper.locator(".ls-near")).to_contain_text("steps")
-
-
-def test_it_fits_a_narrow_window(browser):
-    with shown(browser, Stepper(parse_scenario(TALK)), width=750, height=1400) as page:
-        stepper = stepper_of(page)
-        moment(stepper, 11).click()
-        expect_depth(stepper, 11)
-        wider = "element => element.scrollWidth > element.clientWidth + 1"
-        assert not stepper.locator(".ls-main").evaluate(wider)
-        picture, lists = stepper.locator(".ls-picture"), stepper.locator(".ls-lists")
-        assert picture.bounding_box()["y"] < lists.bounding_box()["y"]

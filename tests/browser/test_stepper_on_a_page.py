@@ -7,10 +7,8 @@ from playwright.sync_api import expect
 
 from protocol_lab.drawing.palette import CHANGED
 from protocol_lab.notebook import challenge, replay, step
-from protocol_lab.stepper import Stepper
 from tests.browser.stepper_page import BESIDE, shown
 from tests.spec_checks import take_random_steps
-from tests.toy_specs import letters
 
 pytestmark = pytest.mark.browser
 
@@ -129,16 +127,6 @@ def test_the_picture_fills_its_room_in_every_window(browser, screenshots, name):
 
 
 @pytest.mark.parametrize("name", EACH)
-def test_beside_an_open_file_browser_all_of_the_picture_is_seen(browser, name):
-    with shown(browser, far_along(LARGEST[name]()), tools=False) as page:
-        page.evaluate("width => place.style.width = `${width}px`", WITH_FILE_BROWSER)
-        page.wait_for_timeout(300)
-        measured = page.evaluate(_MEASURED)
-        assert measured["smallest"] >= SMALLEST
-        assert measured["hidden"] < 1
-
-
-@pytest.mark.parametrize("name", EACH)
 def test_the_presenters_picture_is_large_and_can_be_read_from_the_last_row(browser, name):
     with shown(browser, far_along(LARGEST[name]())) as page:
         page.locator(".ls-caption").click()
@@ -243,20 +231,6 @@ def test_the_invariants_are_shown_where_the_walk_stands(talk, width):
         assert talk.evaluate(_SEEN_BESIDE_THE_NAMES, depth), depth
 
 
-def test_the_drawing_of_invariants_can_be_read_on_a_phone(browser):
-    stepper = far_along(LARGEST["pulsar"]())
-    with shown(browser, stepper, 390, 844) as page:
-        page.locator('[data-key="tab-invariants"]').click()
-        expect(page.locator(".ls-invariants svg")).to_be_visible()
-        assert page.evaluate(_SMALLEST_TYPE, ".ls-invariants svg") >= LEAST
-
-
-_SMALLEST_TYPE = """where => {
-  const drawing = document.querySelector(where);
-  const sizes = [...drawing.querySelectorAll("text")].map(each => each.getAttribute("font-size"));
-  return drawing.getScreenCTM().a * Math.min(...sizes.map(parseFloat));
-}"""
-
 _COVERED = """() => {
   const box = (name) => document.querySelector(name).getBoundingClientRect();
   const [legend, panel, stepper] = [".ls-key", ".ls-panel", ".lab-stepper"].map(box);
@@ -286,13 +260,6 @@ _RIGHT_OF_THE_STEPPER = """() => {
   const controls = [...document.querySelectorAll(".ls-controls :is(button, select)")];
   return controls.map((each) => each.getBoundingClientRect().right - edge);
 }"""
-
-
-def test_every_button_is_in_view_in_a_narrow_column(browser):
-    with shown(browser, step("kafka.kip_320"), 390, 844) as page:
-        page.evaluate("place.style.width = '270px'")  # what JupyterLab leaves at this width
-        page.wait_for_timeout(300)
-        assert max(page.evaluate(_RIGHT_OF_THE_STEPPER)) <= 0
 
 
 def test_a_narrow_column_names_the_protocol_and_what_is_violated(browser):
@@ -435,14 +402,6 @@ def test_a_click_in_the_graph_leads_there(talk):
     other.dispatch_event("click")
     expect(talk.locator(".ls-timeline")).to_have_attribute("aria-valuenow", str(10 + len(steps)))
     assert [step.text for step in talk.stepper.walk.steps[9:]] == steps
-
-
-def test_a_model_without_room_is_drawn_like_any_other(browser):
-    with shown(browser, Stepper(letters.bind(slots=1))) as page:
-        page.locator(".ls-choice").first.click()
-        drawing = look(page, "graph")
-        expect(drawing).to_contain_text("no room for a step")
-        expect(page.locator(".ls-notice")).to_be_hidden()
 
 
 def test_the_sequence_follows_the_step(talk):

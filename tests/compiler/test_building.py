@@ -32,15 +32,6 @@ def test_an_error_of_numba_is_not():
     assert not isinstance(error.value, KitDefect)
 
 
-def test_a_list_that_is_written_out_is_refused_with_what_to_write():
-    with pytest.raises(LabError, match=r"one made as \[0\] \* 3 can be assigned"):
-        explore(declare("row = [0, 0]\nrow[s.n] = 1\ns.found = row[1]"), progress=False)
-
-
-def test_an_action_may_call_a_variable_as_the_compiler_calls_its_functions():
-    explore(declare("asked = s.n\nif asked:\n    s.found = asked"), progress=False)
-
-
 def test_a_declaration_that_could_not_be_taken_in_is_taken_in_later(monkeypatch):
     """Numba looks for declarations deep within a compilation, where the recursion limit is near."""
 

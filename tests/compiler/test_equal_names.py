@@ -10,7 +10,6 @@ import pytest
 
 from protocol_lab.compiler import building
 from protocol_lab.compiler.operations import records
-from protocol_lab.model.layout import Int8, IntegerLayout, Struct, resolve
 from tests.spec_checks import agree
 
 SOURCE = """
@@ -129,28 +128,6 @@ def test_structs_of_equal_names(tmp_path):
     assert (again, compilations) == (sorted(others), "0")
     assert set(first) < set(others)
     assert {each.split()[1] for each in others} == {"holds", "violated"}
-
-
-def test_names_with_spaces():
-    layouts = [
-        IntegerLayout("int8", kind="named", names=each)
-        for each in [("a b", "c"), ("a", "b c"), ("a b", "c")]
-    ]
-    one, other, again = map(records.numba_type, layouts)
-    assert one == again != other
-
-
-def test_no_record_becomes_one_of_another_class():
-    class One(Struct):
-        value: Int8
-
-    class Other(Struct):
-        value: Int8
-
-    one, other = resolve(One, {}), resolve(Other, {})
-    source = records.numba_type(one)
-    assert source.can_convert_to(None, records.numba_type(one, True)) is not None
-    assert source.can_convert_to(None, records.numba_type(other, True)) is None
 
 
 if __name__ == "__main__":

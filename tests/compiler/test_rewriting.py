@@ -1,139 +1,94 @@
-"""Rewritten functions do what Python does, or are refused with a sentence."""
-
-from typing import Annotated, NamedTuple
+"""Compiled code does what Python does, or is refused with a sentence: variables, names, loops."""
 
 import pytest
 
-from protocol_lab import TAKEN, Array, Int8, LabError, Spec, Struct, flag
+from protocol_lab import LabError
 from protocol_lab.explore import explore
-from protocol_lab.model.state_view import plain, view
-from tests.spec_checks import agree
+from tests.one_action import declare, found, told
 
-
-class Constants(NamedTuple):
-    extra: Annotated[int, flag("something more")] = 0
-
-
-class Note(Struct):
-    extra: Int8
-
-
-class State(Struct):
-    n: Int8
-    next: Int8
-    found: Int8
-    slots: Array(Int8, 3)
-    note: Note
-
-
+BEFORE = '''
 FACTOR = 7
 
-
 def take(s):
-    s.next += 1
-    return s.next - 1
-
+    s.leader = 3 - max(s.leader, 1)
+    return s.leader
 
 def taken_and(s, before):
-    return take(s) + before
+    return 10 * take(s) + before
 
-
-def limit_of(factor: int):
+def of_module(factor):
     """One of several functions with one name, each of a module that calls this FACTOR."""
-    scope = {"FACTOR": factor}
-    text = "def limit(s):\n    return s.n * FACTOR\n"
+    scope, text = {"FACTOR": factor}, "def limit(s):\\n    return s.n * FACTOR\\n"
     exec(text, scope)
     scope["limit"].lab_source = text
     return scope["limit"]
 
+once, twice = of_module(1), of_module(2)
 
-once, twice = limit_of(1), limit_of(2)
+def text_of(c):
+    return c.text
 
+def lasting(n):
+    while n > 0:
+        n = 2 - n
+    return n
+'''
 
-def equal(one, other):
-    return max(one, other) - min(one, other) < 2
-
-
-def extra_of(c):
-    return c.extra
-
-
-def spec_with(effect) -> Spec:
-    """Does something three times."""
-    spec = Spec("toy.rewriting", State, Constants)
-
-    @spec.init
-    def begin(s: State, c):
-        s.note.extra = 3
-        return TAKEN
-
-    @spec.action
-    def act(s: State, c):
-        if s.n >= 3:
-            return "that is all"
-        s.n += 1
-        effect(s, c)
-        return TAKEN
-
-    @spec.invariant
-    def goes_on(s: State, c):
-        return "" if s.n < 3 else "that is all"
-
-    return spec
+SAME = {
+    "s.votes[take(s)] += 5\ns.found = 10 * s.votes[2] + s.leader": 52,
+    "s.found = taken_and(s, s.leader)": 20,
+    "s.found = once(s) + 3 * twice(s) + FACTOR": 14,
+    "s.found = ~(s.n > 0) + 10 * ~s.n": -22,
+    "c = s.log[0]\ns.found = c.text": 1,
+    "s.found = text_of(s.log[1])": 2,
+    "s.places[1] = 5\nchosen = s.places if s.n > 0 else s.places\ns.found = chosen[1]": 5,
+    "s.places[sum(k for k in range(1, 2) if s.n > 0)] += 3\ns.found = s.places[1]": 3,
+    "asked = s.n\nif asked:\n    s.found = asked": 1,
+    "for k in range(1 << 40):\n    if k == 7:\n        break\n    s.found = k + 1": 7,
+}
+"""What the action does, and what it has found then, in all engines."""
 
 
-def last_state(effect) -> dict:
-    """The state after three times, in which both engines agree."""
-    result = agree(spec_with(effect).bind())
-    return plain(view(result.model.layout, result.trace_rows[-1]))
+@pytest.mark.parametrize("body", SAME)
+def test_engines_find_the_same(body):
+    assert found(declare(body, before=BEFORE)) == SAME[body]
 
 
-def test_a_call_in_the_target_of_an_addition_is_made_once():
-    def effect(s, c):
-        s.slots[take(s)] += 5
-
-    assert last_state(effect)["slots"] == [5, 5, 5]
-
-
-def test_arguments_are_read_before_the_call_changes_them():
-    def effect(s, c):
-        s.found = taken_and(s, s.next)
-
-    assert last_state(effect)["found"] == 2 + 2
+KINDS = r"has one kind on one path.* \(line \d+\)\. Let each path"
+REFUSED = {
+    "chosen = s.places if s.n > 1 else s.votes\ns.found = chosen[1]": KINDS,
+    "chosen = s.places\nif s.n > 1:\n    chosen = s.votes\ns.found = chosen[1]": KINDS,
+    "row = [0, 0]\nrow[s.n] = 1\ns.found = row[1]": r"one made as \[0\] \* 3 can be assigned",
+    "s.found = equal(s.n, 2)": "with the name equal, which compiled code uses itself",
+}
 
 
-def test_names_that_several_modules_have_keep_their_values():
-    def effect(s, c):
-        s.found = once(s) + 3 * twice(s) + FACTOR
-
-    assert last_state(effect)["found"] == 3 + 18 + 7
-
-
-def test_the_bits_of_a_truth_are_inverted():
-    def effect(s, c):
-        s.found = ~(s.n > 1) + 10 * ~s.n
-
-    assert last_state(effect)["found"] == -2 + 10 * -4
+@pytest.mark.parametrize("body", REFUSED)
+def test_what_is_not_compiled_is_said(body):
+    before = "def equal(one, other):\n    return max(one, other) - min(one, other)\n"
+    with pytest.raises(LabError, match=REFUSED[body]) as raised:
+        explore(declare(body, before=before), progress=False)
+    assert "unify" not in str(raised.value)
 
 
-def test_a_variable_named_c_is_not_the_constants():
-    def effect(s, c):
-        c = s.note
-        s.found = c.extra
-
-    assert last_state(effect)["found"] == 3
-
-
-def test_a_helpers_parameter_may_be_named_as_the_constants():
-    def effect(s, c):
-        s.found = extra_of(s.note)
-
-    assert last_state(effect)["found"] == 3
+ENDLESS = [
+    "while True:\n    s.found += 0",
+    "k = 3\nwhile k > 0:\n    k = 3 - k + k",
+    "for k in range(1 << 40):\n    s.found = 1",
+    "s.found = sum(1 for k in range(s.n << 40))",
+    "s.found = lasting(s.n)",
+]
 
 
-def test_a_name_of_the_compilers_is_refused():
-    def effect(s, c):
-        s.found = equal(s.n, 2)
+@pytest.mark.parametrize("body", ENDLESS)
+def test_a_loop_without_an_end_is_told_by_compiled_code_which_nothing_can_interrupt(
+    monkeypatch, body
+):
+    said = told(declare(body, before=BEFORE), "native", monkeypatch)
+    assert said.startswith("a loop does not end within 1,000,000 turns, at act, line ")
 
-    with pytest.raises(LabError, match="with the name equal, which compiled code uses itself"):
-        explore(spec_with(effect).bind(), progress=False)
+
+def test_a_loop_that_plain_python_ends_is_undecided_in_compiled_code_alone(monkeypatch):
+    model = declare("k = 0\nwhile k < 1100000:\n    k += 1\ns.found = k // 1100000")
+    assert 'engine="python" has neither bound' in told(model, "native", monkeypatch)
+    assert explore(model, engine="python", progress=False).verdict == "holds"

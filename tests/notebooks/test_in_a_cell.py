@@ -14,21 +14,10 @@ from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
-from protocol_lab.notebook import (
-    check_property,
-    diagram,
-    frames,
-    lasso,
-    scenario,
-    show,
-    solution,
-    source,
-)
+from protocol_lab.notebook import check_property, frames, lasso, scenario, solution, source
 from protocol_lab.simulation.simulate import simulate
-from protocol_lab.teaching.exercises import with_invariant
 from protocol_lab.traces.walk import Walk
 from pulsar_spec import compaction
-from tests.patience import PATIENCE
 
 LOGS = load("kafka.finite_replicated_log").bind()
 
@@ -76,14 +65,6 @@ def test_outside_a_kernel_nothing_is_displayed(capsys, monkeypatch):
     assert capsys.readouterr().out == ""
 
 
-def test_what_is_quick_shows_no_line(cell_line, monkeypatch):
-    monkeypatch.setattr(progress, "_DELAY", PATIENCE)
-    with ProgressBar("kafka.some") as bar:
-        bar.compiling("some_action", 2, 7)
-        bar.update(Result(LOGS, "native", [], per_depth=[1]), 7, 1.0)
-    assert cell_line == []
-
-
 def test_the_line_goes_when_the_search_fails(cell_line):
     def fails():
         with ProgressBar("kafka.some") as bar:
@@ -110,31 +91,11 @@ def test_an_option_that_explore_does_not_have_is_named():
         explore(LOGS, engine="spark", pieces=3)
 
 
-def test_one_invariant_may_be_named_without_a_list():
-    assert explore(LOGS, invariants="type_ok", progress=False).invariants == ["type_ok"]
-
-
 def test_of_many_names_the_most_alike_are_told():
     with pytest.raises(LabError, match=r"no scenario 'talk_46'; did you mean talk_46_56_found"):
         scenario("talk_46")
     with pytest.raises(LabError, match=r"no spec 'kip_320'; did you mean kafka.kip_320 or"):
         load("kip_320")
-
-
-def test_an_invariant_that_stores_something_is_told_not_to():
-    def sly(s, c):
-        s.logs[1].end_offset = 0
-        return ""
-
-    with pytest.raises(LabError, match="sly failed with TypeError: only actions change a state"):
-        explore(with_invariant(LOGS.spec, sly).bind())
-
-
-def test_only_walks_are_shown_and_only_code_has_a_source():
-    with pytest.raises(LabError, match=r"show\(Walk.begin\(model\)\)"):
-        show(LOGS)
-    with pytest.raises(LabError, match="functions or classes"):
-        source("kafka.kip_320")
 
 
 def test_a_source_may_be_shown_without_the_why():
@@ -171,13 +132,6 @@ def test_a_solution_lists_its_steps_and_tells_them_in_words():
     assert "unstable_replica_dies_when_leader()" in steps
     assert "The unstable leader dies for good." in pictures
     assert "<summary>A shortest way: 5 steps</summary>" in steps
-
-
-def test_a_sequence_diagram_needs_no_trusted_notebook():
-    page = diagram("ledger_life").data
-    assert page.startswith('<div style="overflow-x: auto"><img src=')
-    assert "Sequence diagram: w1_creates_ledger(" in page
-    assert 'style="max-width: none' in page
 
 
 def test_the_edge_that_closes_a_loop_is_its_strongest_line():

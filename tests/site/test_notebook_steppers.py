@@ -9,7 +9,7 @@ from protocol_lab.site.build import notebook_names
 from protocol_lab.site.exercise_cells import exercise_cells, run_in_a_page
 from protocol_lab.site.kept_predictions import predictions
 from protocol_lab.site.notebook_steppers import stepper_cells
-from protocol_lab.site.pages import Pages, glossary_terms
+from protocol_lab.site.pages import Pages
 from protocol_lab.spec_files import value_of_cells
 from tests import ROOT
 
@@ -86,14 +86,6 @@ def test_a_stepper_that_can_not_be_made_says_why():
     assert (found.number, found.session) == (1, "ModuleNotFoundError: No module named 'nowhere'")
 
 
-def test_what_is_no_stepper_stays_a_drawing():
-    cells = [
-        code("from protocol_lab.notebook import Walk, load, show"),
-        code("show(Walk.begin(load('kafka.finite_replicated_log').bind()))", DRAWING),
-    ]
-    assert list(stepper_cells("a notebook", cells)) == []
-
-
 def settled(text):
     folded = f"<details><summary>The answer.</summary>\n\n{text}\n\n</details>"
     return {"data": {"text/markdown": folded}}
@@ -159,13 +151,6 @@ def test_code_that_nothing_runs_in_a_page_is_left_out(tmp_path):
     made = json.loads(Pages(tmp_path, [name]).source(name))["cells"]
     left_out = ["remove-input" in each["metadata"].get("tags", []) for each in made]
     assert left_out == [True, True, False]
-
-
-def test_the_glossary_gives_each_name_its_meaning():
-    terms = glossary_terms((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
-    assert terms["safety"] == terms["liveness"] != terms["frontier"]
-    assert "term" not in terms
-    assert all(terms.values())
 
 
 @pytest.mark.slow

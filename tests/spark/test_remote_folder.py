@@ -49,7 +49,7 @@ def test_a_search_in_a_store_has_the_same_counts(store, expected):
     assert search(store.address("my%20run").replace("s3:", "s3a:")) == expected
 
 
-@pytest.mark.parametrize("kind", ["", ".parquet", ".run", "5.json"])
+@pytest.mark.parametrize("kind", ["", ".parquet", ".run"])
 def test_an_interrupted_search_goes_on_and_notices_what_is_damaged(store, expected, kind):
     folder = store.address("run")
     assert search(folder, INTERRUPTED_AT) != expected
@@ -58,27 +58,6 @@ def test_an_interrupted_search_goes_on_and_notices_what_is_damaged(store, expect
     assert search(folder) == expected
     assert damaged not in store.objects.values()
     assert kept in store.objects.values()
-
-
-@pytest.mark.parametrize("kind", [".parquet", ".run"])
-def test_a_lost_file_is_made_again(store, expected, kind):
-    search(store.address("run"), INTERRUPTED_AT)
-    del store.objects[last(store, kind)]
-    assert search(store.address("run")) == expected
-
-
-def test_what_is_damaged_while_a_search_runs_is_never_read(store, expected):
-    folder = store.address("run")
-
-    def progress(result, frontier, seconds) -> None:
-        if result.depth == INTERRUPTED_AT:
-            flip(store, ".run")
-
-    asked = SearchRequest(*model().choose(None), progress=progress)
-    options = {"driver_below": 10**9, "partitions": PARTITIONS}
-    with pytest.raises(LabError, match=r"is damaged \(its checksum is another one\)"):
-        spark_search(model(), asked, NO_SESSION, folder, **options).run()
-    assert search(folder) == expected
 
 
 def test_a_store_that_refuses_for_a_while_loses_nothing(store, expected):
@@ -129,17 +108,14 @@ def test_a_bad_address_is_refused_in_one_sentence(capsys, monkeypatch, address):
 
 
 def test_a_bucket_that_does_not_exist_and_a_folder_in_use_are_refused(store):
+    nobody = store.address("run").replace(f":{store.server_port}", ":1")
+    with pytest.raises(LabError, match=r"^s3://bucket/run\S* can't be used: it can't be reached"):
+        search(nobody)
     with pytest.raises(LabError, match=r"^s3://other/run\S* can't be used: there is no such bucke"):
         search(store.address("run", "other"))
     store.objects["run/notes.txt"] = b"of somebody"
     with pytest.raises(LabError, match="s3://bucket/run is not empty, but has no search"):
         search(store.address("run"))
-
-
-def test_a_store_that_can_not_be_reached(store):
-    nobody = store.address("run").replace(f":{store.server_port}", ":1")
-    with pytest.raises(LabError, match=r"^s3://bucket/run\S* can't be used: it can't be reached"):
-        search(nobody)
 
 
 # --- With Spark ----------------------------------------------------------------------------------
@@ -174,22 +150,3 @@ def test_all_levels_on_spark_in_a_store(store, session):
     store.objects |= {"tables/states/x": b"", "tables/edges/x": b""}
     with pytest.raises(LabError, match=refused):
         steps_to(session, store.address("tables"))
-
-
-@pytest.mark.rarely
-@pytest.mark.spark
-def test_an_executor_without_access_says_so(store, session):
-    bound = kip_320.spec.bind(**SMALL)
-
-    def progress(result, frontier, seconds) -> None:
-        if result.depth == 8:
-            store.denied = r"\.parquet"
-
-    asked = request(bound, progress=progress)
-    result = on_spark(bound, asked, session, driver_below=0, folder=store.address("run")).result
-    assert result.verdict == "undecided"
-    assert "access is denied: set AWS_PROFILE" in result.undecided_reason
-    assert "name the same folder to go on from there" in result.undecided_reason
-    store.denied = "^$"
-    again = on_spark(bound, request(bound), session, driver_below=0, folder=store.address("run"))
-    same(again.result, NativeSearch(bound, request(bound)).run())

@@ -7,7 +7,6 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from protocol_lab.checker import cross_check
@@ -16,8 +15,7 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import KitDefect, LabError
 from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import successors
-from protocol_lab.spark.executor.visited_runs import VisitedRuns, mapped
-from protocol_lab.spark.run_folder import _write_json
+from protocol_lab.spark.executor.visited_runs import mapped
 from tests.end_to_end.level_records import (
     COUNTS,
     INTERRUPTED_AT,
@@ -148,54 +146,36 @@ def resorted(file: Path) -> None:
 REPAIRED = {
     "depth": lambda f: changed(record_of(f), lambda r: r.update(depth=3)),
     "counts": lambda f: changed(record_of(f), lambda r: r.update(new=r["new"] + 1)),
-    "report": lambda f: changed(record_of(f), lambda r: r["report"].update(per_action=[1])),
-    "no folder named": lambda f: changed(record_of(f), lambda r: r.pop("folder") and None),
-    "folder is a number": lambda f: changed(record_of(f), lambda r: r.update(folder=3)),
     "other folder named": lambda f: changed(
         record_of(f), lambda r: r.update(folder=level_folder(f, 2).name)
     ),
     "partitions": lambda f: changed(record_of(f, 5), lambda r: r.update(partitions=4)),
     "base": lambda f: changed(record_of(f, 5), lambda r: r.update(base=4)),
     "record is a list": lambda f: changed(record_of(f), lambda r: [r]),
-    "record is null": lambda f: record_of(f).write_text("null", encoding="utf-8"),
-    "record is empty": lambda f: record_of(f).write_text("", encoding="utf-8"),
     "record is not text": lambda f: record_of(f).write_bytes(bytes(range(256))),
-    "record is nested": lambda f: record_of(f).write_text("[" * 100_000, encoding="utf-8"),
-    "record is gone": lambda f: record_of(f).unlink(),
     "record is a folder": lambda f: replaced_by_a_folder(record_of(f)),
     "records are swapped": lambda f: swapped(record_of(f, 2), record_of(f, 3)),
     "file is gone": lambda f: part_of(f).unlink(),
-    "file is empty": lambda f: part_of(f).write_bytes(b""),
     "file is cut": lambda f: part_of(f).write_bytes(part_of(f).read_bytes()[:-10]),
-    "file is longer": lambda f: part_of(f).write_bytes(part_of(f).read_bytes() + b"more"),
-    "file is zeroed": lambda f: part_of(f).write_bytes(bytes(part_of(f).stat().st_size)),
     "file is a folder": lambda f: replaced_by_a_folder(part_of(f)),
     "file of another level": lambda f: shutil.copy(
         sorted(level_folder(f, 2).glob("*.parquet"))[0], part_of(f)
     ),
     "one file more": lambda f: shutil.copy(part_of(f), part_of(f).with_name("part-more.parquet")),
     "level is gone": lambda f: shutil.rmtree(level_folder(f)),
-    "level is a file": lambda f: replaced_by_a_file(level_folder(f)),
     "levels are files": lambda f: [replaced_by_a_file(level_folder(f, d)) for d in range(1, 6)],
     "level is a link": lambda f: (
         level_folder(f).rename(f / "moved") and (f / "level-00009-linked").symlink_to(f / "moved")
     ),
     "runs are gone": lambda f: shutil.rmtree(f / "seen"),
-    "runs are a file": lambda f: replaced_by_a_file(f / "seen"),
     "run is gone": lambda f: run_of(f).unlink(),
-    "run is empty": lambda f: run_of(f).write_bytes(b""),
     "run is cut": lambda f: run_of(f).write_bytes(run_of(f).read_bytes()[:-8]),
-    "run is longer": lambda f: run_of(f).write_bytes(run_of(f).read_bytes() + bytes(8)),
     "run is resorted": lambda f: resorted(run_of(f)),
-    "runs are swapped": lambda f: swapped(*sorted((f / "seen").iterdir())[:2]),
     "one run more": lambda f: shutil.copy(run_of(f), f / "seen" / "00009-0002-00000.run"),
-    "lock is gone": lambda f: (f / "lock").unlink(),
 }
 
 REFUSALS = {
     "manifest is gone": lambda f: (f / "manifest.json").unlink(),
-    "manifest is empty": lambda f: (f / "manifest.json").write_text("", encoding="utf-8"),
-    "manifest is a list": lambda f: changed(f / "manifest.json", lambda m: [m]),
     "manifest is nested": lambda f: (f / "manifest.json").write_text(
         "[" * 100_000, encoding="utf-8"
     ),
@@ -262,20 +242,3 @@ def test_what_is_damaged_while_a_search_runs_is_never_read(tmp_path, expected, k
     with pytest.raises(LabError, match=r"is damaged \(its checksum is another one\)"):
         spark_search(model(), asked, NO_SESSION, folder, **options).run()
     assert search(folder) == expected
-
-
-def test_a_run_is_as_it_was_written(tmp_path):
-    random = np.random.default_rng(1)
-    for count in (0, 1, 1_000):
-        prints = np.sort(random.integers(1, 2**63, count).astype(np.uint64))
-        seen = VisitedRuns(tmp_path, 1, 1)
-        seen.add(0, prints, [])
-        assert (mapped(seen.file(1, 0)) == prints).all()
-        assert seen.holds(count, int(prints.sum(dtype=np.uint64)))
-
-
-def test_a_json_file_is_as_it_was_written(tmp_path):
-    content = {"a": (1, 2.5, None), "b": {"c": 2**64 - 1}}
-    written = _write_json(tmp_path / "file.json", content)
-    assert json.loads((tmp_path / "file.json").read_text(encoding="utf-8")) == written
-    assert written["a"] == [1, 2.5, None]

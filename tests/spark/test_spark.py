@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib
-import json
 import linecache
 import re
 import shutil
@@ -17,11 +16,10 @@ import duckdb
 import numpy as np
 import pandas as pd
 import psutil
-import pyarrow.parquet as pq
 import pytest
 
 from kafka_spec import kip_320, truncate_to_high_watermark
-from protocol_lab import LabError, enabled
+from protocol_lab import LabError
 from protocol_lab.catalog import spec_names
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.progress import states_to_come
@@ -41,12 +39,11 @@ from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.spark.executor import candidates, deduplication, level_files
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.spark.executor.deduplication import UnvisitedCandidates
-from protocol_lab.spark.executor.level_files import LEVEL, Block, LevelPiece, write_part
+from protocol_lab.spark.executor.level_files import Block, write_part
 from protocol_lab.spark.executor.task_reports import Report, TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
-from protocol_lab.spark.executor.visited_runs import runs_up_to
 from protocol_lab.spark.jobs import JobFailed
-from protocol_lab.spark.level_expansion import LevelMaker, divided
+from protocol_lab.spark.level_expansion import LevelMaker
 from protocol_lab.spark.model_transfer import UnpackedModel, pack_model, unpack_model
 from protocol_lab.spark.session import local_session
 from protocol_lab.system import programs
@@ -55,23 +52,13 @@ from tests.checker.test_faults import LATE, counting, slot_past_the_end
 from tests.end_to_end.fuzz.comparison import compare
 from tests.end_to_end.fuzz.generator import family_name, generate, spec_name
 from tests.spec_checks import NO_SESSION, bind, cases_of, sampled, spark_search
-from tests.toy_specs import broadcast, letters, receive, values_last
+from tests.toy_specs import letters, values_last
 
 pytestmark = pytest.mark.spark
 
 COUNTS = (
-    "undecided_reason",
-    "verdict",
-    "exhaustive",
-    "per_depth",
-    "per_action",
-    "distinct",
-    "generated",
-    "depth",
-    "violated",
-    "never_reached",
-    "violating",
-    "collision_probability",
+    *("undecided_reason", "verdict", "exhaustive", "per_depth", "per_action", "distinct"),
+    *("generated", "depth", "violated", "never_reached", "violating", "collision_probability"),
 )
 
 SMALL = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}
@@ -161,17 +148,6 @@ def test_a_trace_is_shortest_and_legal(session):
 
 
 @pytest.mark.slow
-def test_a_trace_does_not_depend_on_how_the_work_is_divided(session):
-    model = letters.bind(servers=3, starts=2)
-    traces = [
-        on_spark(model, request(model), session, driver_below=below, partitions=owners).result
-        for below, owners in ((0, 1), (0, 4), (10**9, 2))
-    ]
-    assert len({str(each.trace) + str(each.initial) for each in traces}) == 1
-    assert traces[0].violated == "few_letters"
-
-
-@pytest.mark.slow
 def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
     """Every state keeps the smallest (parent, action) of all that led there one level before."""
     model = kip_320.spec.bind(**SMALL)
@@ -210,25 +186,6 @@ def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
     } == least
 
 
-def something_can_be_read(s, c):
-    return HOLDS if enabled(receive) or enabled(broadcast) else "nothing can be read"
-
-
-@pytest.mark.slow
-def test_a_property_may_ask_what_is_enabled(session):
-    spec = replace(letters, invariants=[Property(something_can_be_read)])
-    model = spec.bind(servers=2, values=1, starts=1)
-    asked = request(model, to_the_end=True)
-    spark = on_spark(model, asked, session, driver_below=0).result
-    native = NativeSearch(model, request(model, to_the_end=True)).run()
-    assert spark.violating == native.violating
-    assert 0 < native.violating["something_can_be_read"] < native.distinct
-
-
-def whatever_happens(s, c):
-    return True
-
-
 @pytest.mark.slow
 def test_deadlock(session):
     model = letters.bind(servers=2, values=1, starts=1)
@@ -237,7 +194,7 @@ def test_deadlock(session):
     native = NativeSearch(model, asked).run()
     assert spark.violated == native.violated == "deadlock"
     assert len(spark.trace_rows) <= len(native.trace_rows)
-    may_end = replace(letters, ends=[Property(whatever_happens)])
+    may_end = replace(letters, ends=[Property(lambda s, c: True)])
     model = may_end.bind(servers=2, values=1, starts=1)
     assert on_spark(model, asked, session, driver_below=0).result.verdict == "holds"
 
@@ -392,81 +349,19 @@ def interrupted_at(depth: int):
     return progress
 
 
-def nothing(folder, level):
-    """The search is only continued."""
-
-
-def half_written(folder, level):
-    """A killed driver, or a task that outlives it, leaves files of the next level behind."""
-    shutil.copytree(level, folder / "level-00009-deadbeef")
-
-
-def cut_level(folder, level):
-    file = next(level.glob("*.parquet"))
-    file.write_bytes(file.read_bytes()[:-100])
-
-
-def flipped_bit(folder, level):
-    """The sizes are right, and one bit of a state is not."""
-    file = max(level.glob("*.parquet"), key=lambda each: each.stat().st_size)
-    content = bytearray(file.read_bytes())
-    column = pq.read_metadata(file).row_group(0).column(LEVEL.get_field_index("rows"))
-    content[column.data_page_offset + column.total_compressed_size // 2] ^= 1
-    file.write_bytes(content)
-
-
-def lost_file(folder, level):
-    next(level.glob("*.parquet")).unlink()
-
-
-def cut_record(folder, level):
-    record = folder / "level-00008.json"
-    record.write_text(record.read_text(encoding="utf-8")[:-20], encoding="utf-8")
-
-
-def lost_runs(folder, level):
-    shutil.rmtree(folder / "seen")
-
-
-def damaged_run(folder, level):
-    run = next((folder / "seen").glob("00008-*.run"))
-    content = bytearray(run.read_bytes())
-    content[-1] ^= 1
-    run.write_bytes(content)
-
-
-HARMS = {
-    each.__name__: each
-    for each in (
-        nothing,
-        half_written,
-        cut_level,
-        flipped_bit,
-        lost_file,
-        cut_record,
-        lost_runs,
-        damaged_run,
-    )
-}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", ["nothing", "half written"])
 def test_an_interrupted_search_goes_on_from_its_last_complete_level(session, tmp_path, harm):
+    """Also where a killed driver, or a task that outlives it, leaves files of the next level; what
+    is damaged is in test_run_folder."""
     model = kip_320.spec.bind(**SMALL)
     folder = tmp_path / "my run, a=1 50%"
-    by_spark = harm in ("nothing", "half_written")
-    options = {"driver_below": 60 if by_spark else 10**9, "folder": folder}
-    first = on_spark(model, request(model, progress=interrupted_at(8)), session, **options)
-    assert first.result.verdict == "undecided"
+    first = on_spark(model, request(model, progress=interrupted_at(8)), session, folder=folder)
     assert (first.result.undecided_reason, first.result.depth) == ("interrupted", 8)
-    HARMS[harm](folder, first.folder.level(8))
-    seen = []
-    asked = request(model, progress=lambda result, *_: seen.append(result.depth))
-    again = on_spark(model, asked, session, **options)
+    if harm == "half written":
+        shutil.copytree(first.folder.level(8), folder / "level-00009-deadbeef")
+    again = on_spark(model, request(model), session, folder=folder)
     same(again.result, NativeSearch(model, request(model)).run())
-    made_again = json.loads((folder / "level-00009.json").read_text(encoding="utf-8"))
-    assert made_again["new"] == again.result.per_depth[8]
     assert len(list(folder.glob("level-*/"))) == len(again.result.levels)
 
 
@@ -785,15 +680,6 @@ def assert_decoded(model, rows) -> None:
             assert_same(column[k].as_py(maps_as_pydicts="strict"), values[name])
 
 
-def test_decoded_columns_are_what_the_views_show():
-    for model in (
-        letters.bind(servers=2, values=2, starts=2, slots=5),
-        kip_320.spec.bind(replicas=2, log_size=3, max_records=2, max_leader_epoch=1),
-    ):
-        rows = NativeSearch(model, request(model, [])).run().states[::7]
-        assert_decoded(model, [row.tobytes() for row in rows])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", spec_names())
 def test_decoded_columns_of_every_spec(name):
@@ -832,22 +718,6 @@ def test_what_is_to_come_is_told_by_the_shape_of_the_levels():
 
 
 # --- Parts -----------------------------------------------------------------------------------
-
-
-def test_runs_cover_every_depth_once():
-    for depth in range(1, 100):
-        runs = runs_up_to(depth)
-        covered = [each for run in runs for each in range(run - (run & -run) + 1, run + 1)]
-        assert sorted(covered) == list(range(1, depth + 1))
-        assert len(runs) <= depth.bit_length()
-
-
-def test_shares_are_about_equally_large():
-    pieces = [LevelPiece(str(k), size, "") for k, size in enumerate([5, 1, 1, 1, 1, 1, 9, 1])]
-    plan = divided(pieces, 2)
-    assert sorted(piece for share in plan for piece in share) == sorted(pieces)
-    assert [sum(piece.size for piece in share) for share in plan] == [10, 10]
-    assert divided(pieces[:1], 4) == [pieces[:1]]
 
 
 @pytest.fixture
@@ -976,43 +846,34 @@ def test_a_java_that_is_too_old_or_missing_is_told_before_anything_starts(
         spark_search(model, request(model), driver_below=0).run()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         (
-            "An error occurred while calling o86.parquet.\n: org.apache.spark.SparkException: Job"
-            " aborted: Lost task 0.0: java.io.IOException: No space left on device\n\tat x",
-            "the disk is full: free some space",
+            ": org.x.SparkException: Job aborted: No space left on device\n\tat x",
+            "the disk is full",
         ),
         (
-            "An exception was thrown in the worker.\nTraceback (most recent call last):"
-            "\n  File x\nprotocol_lab.errors.LabError: a file is damaged: run again.\n",
-            "a file is damaged: run again",
+            "Traceback\nprotocol_lab.errors.LabError: a file is damaged: run again.\n",
+            "a file is dam",
         ),
         (
-            "Traceback (most recent call last):\n  File x\nValueError: 3 is too few\n",
-            "ValueError: 3 is too few",
+            "Traceback (most recent call last):\n  File x\nValueError: 3 is few\n",
+            "ValueError: 3 is f",
         ),
-        (
-            "An error occurred while calling o86.parquet.\n: org.apache.spark.SparkException: Job"
-            " aborted due to stage failure: Lost task 0.0: a.B$Exception: odd\n\tat x",
-            "odd",
-        ),
+        (": org.x.SparkException: Job aborted: Lost task 0.0: a.B$Exception: odd\n\tat x", "odd"),
         ("java.lang.OutOfMemoryError: Java heap space", "Spark ran out of memory: give it more"),
         (
-            "Error occurred during initialization of VM\nCould not reserve enough space for"
-            " 67108864KB object heap",
-            "there is not as much memory as Spark was told to take: close other programs",
+            "Could not reserve enough space for 67108864KB object heap",
+            "there is not as much memory",
         ),
         (
-            "java.net.BindException: Address already in use: Service 'SparkUI' failed after 16"
-            " retries (starting from 4040)!",
-            "a port that Spark was to use is taken by another program: end that one",
+            "java.net.BindException: Address already in use: failed after 16",
+            "a port that Spark was to",
         ),
         (
             "py4j.protocol.Py4JNetworkError: Answer from Java side is empty",
-            "Spark has ended, or can't be reached: start a new session",
+            "Spark has ended, or can't",
         ),
         ("OSError: 14677 requested and 3568 written", "the disk is full: free some space"),
         ("", "no reason was given"),
