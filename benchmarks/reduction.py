@@ -1,18 +1,13 @@
-"""Measures what symmetry reduction saves, and how fast and how useful random walks are.
+"""Measures what random walks find that a search does not reach.
 
-    .venv/bin/python -m benchmarks.reduction [--runs 5] [--minute] [--biases] [--seeds 5]
+    .venv/bin/python -m benchmarks.reduction [--minute] [--biases] [--seeds 5]
 
-Symmetry: the five truncation variants of Kafka with three replicas, with and without reduction.
-Simulation: steps a second of every protocol, in its default and a large configuration (`LOSSES`).
-Both on one core and on all. With --minute the large configurations are searched breadth first for a
-minute, and then by random walks with several seeds, for a minute at most: what do walks find that a
-search does not reach? With --biases nothing else is measured: how many walks
-does each bias take to meet BookKeeper's loss, with the seeds 1 to 6? On a busy machine all rates
-are lower bounds.
+With --minute the large configurations (`LOSSES`) are searched breadth first for a minute, and then
+by random walks with several seeds, for a minute at most. With --biases: how many walks does each
+bias take to meet BookKeeper's loss, with the seeds 1 to 6?
 """
 
 import argparse
-import os
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -21,10 +16,8 @@ from benchmarks.measurement import machine
 from protocol_lab.catalog import load
 from protocol_lab.explore import explore
 from protocol_lab.model.constants import show_text
-from protocol_lab.model.spec import Model
 from protocol_lab.simulation.simulate import simulate
 
-VARIANTS = ("truncate_to_high_watermark", "kip_101", "kip_279", "kip_320_first_try", "kip_320")
 LARGE = {"replicas": 5, "log_size": 6, "max_records": 6, "max_leader_epoch": 8}
 MINUTE = 60
 
@@ -77,54 +70,15 @@ LOSSES = [
 def main() -> None:
     """Print what was measured."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--minute", action="store_true")
     parser.add_argument("--biases", action="store_true")
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
+    print(machine())
     if options.biases:
         biases(LOSSES[1])
-        return
-    print(machine())
-    cores = sorted(os.sched_getaffinity(0))
-    for used in (cores[:1], cores):
-        os.sched_setaffinity(0, used)
-        print(f"{len(used)} of {len(cores)} cores; best of {options.runs} runs, without compiling")
-        for name in VARIANTS:
-            symmetry(load(f"kafka.{name}").bind(), options.runs)
-        for loss in LOSSES:
-            for size, constants in (("default", {}), ("large", loss.constants)):
-                walks(load(loss.spec).bind(**constants), size, options.runs)
-    if options.minute:
-        for loss in LOSSES:
-            minute(loss, options.seeds)
-
-
-def symmetry(model: Model, runs: int) -> None:
-    """Print states and seconds, with and without symmetry reduction."""
-    plain, reduced = (
-        [explore(model, invariants=[], symmetry=symmetric, progress=False) for _ in range(runs)]
-        for symmetric in (False, True)
-    )
-    states = [found[0].distinct for found in (plain, reduced)]
-    seconds = [min(each.seconds for each in found) for found in (plain, reduced)]
-    print(
-        f"  {model.spec.name}: {states[0]:,} states in {seconds[0]:.2f} s, with symmetry"
-        f" {states[1]:,} in {seconds[1]:.2f} s ({states[0] / states[1]:.2f} times fewer,"
-        f" {seconds[0] / seconds[1]:.1f} times faster)"
-    )
-
-
-def walks(model: Model, size: str, runs: int) -> None:
-    """Print steps a second; size: "default", or "large" as in LOSSES."""
-    rates = []
-    for run in range(runs):
-        result = simulate(model, invariants=[], walks=20_000, seed=run, progress=False)
-        rates.append(result.steps / result.seconds)
-    print(
-        f"  {model.spec.name} simulated, {size}: {max(rates):,.0f} steps/s"
-        f" (slowest run {min(rates):,.0f})"
-    )
+    for loss in LOSSES if options.minute else []:
+        minute(loss, options.seeds)
 
 
 def minute(loss: Loss, seeds: int) -> None:

@@ -150,10 +150,8 @@ def grow(session: Any, constants: dict[str, int], folder: str | None) -> Measure
     before = shuffled(session)
     began = time.perf_counter()
     try:
-        result = explore(
-            model, engine="spark", session=session, folder=place / "run", driver_below=0,
-            progress=telling(),
-        )  # fmt: skip
+        run = place / "run"
+        result = explore(model, engine="spark", session=session, folder=run, driver_below=0)
         seconds = time.perf_counter() - began
         files = [file for file in place.rglob("*") if file.is_file()]
         disk = sum(file.stat().st_size for file in files)
@@ -199,22 +197,6 @@ def describe(measured: Measured, native: float, compared: str) -> None:
         f" tasks were busy for {busy:.1f} s: {shares}",
         flush=True,
     )
-
-
-def telling() -> Any:
-    """A progress callback that prints every ten seconds how far a search is."""
-    told = [time.perf_counter()]
-
-    def progress(result: Result, frontier: int, seconds: float) -> None:
-        if time.perf_counter() - told[0] > 10:
-            told[0] = time.perf_counter()
-            print(
-                f"  ... depth {result.depth}, {result.distinct:,} states, {seconds:.0f} s,"
-                f" {result.activity}",
-                flush=True,
-            )
-
-    return progress
 
 
 def warm_up(session: Any, model: Any) -> None:

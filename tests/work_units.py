@@ -19,7 +19,7 @@ LONGEST = (
     "test_spark_clusters.py",
     "test_talk_in_jupyterlab.py",
     "test_symmetry.py",
-    "test_bundle.py",
+    "test_installation.py",
     "test_fuzz.py",
     "test_spark.py",
     "test_notebooks.py",

@@ -14,9 +14,9 @@ from protocol_lab.teaching.challenges import challenge_named, shortest
 from protocol_lab.traces.scenarios import parse_scenario
 from protocol_lab.traces.walk import Walk
 from real_systems.kafka.logs.controller_part import spec as controller
-from tests import ROOT
 from tests.browser.stepper_page import expect_depth, key, moment, shown, stepper_of
 from tests.stepper.test_stepper import TALK
+from tests.tlc_traces import TRACES
 
 pytestmark = pytest.mark.browser
 
@@ -293,9 +293,8 @@ def test_branches_are_compared_step_by_step(talk):
 
 def test_a_counterexample_of_tlc_and_a_link_are_walked_along(fresh):
     stepper = stepper_of(fresh)
-    printed = (ROOT / "tests" / "tlc_traces" / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
     key(stepper, "load").click()
-    key(stepper, "load-text").fill(printed)
+    key(stepper, "load-text").fill(TRACES["kip_101_weak_isr"])
     key(stepper, "paste-do").click()
     expect(stepper.locator("h2")).to_have_text("Kafka · KIP-101")
     length = stepper.locator(".ls-timeline").get_attribute("aria-valuenow")

@@ -1,6 +1,7 @@
-"""The kit is installed as a package: by `pip install FOLDER`, and for one command by `uvx`.
+"""The kit is installed as a package, by `pip install FOLDER` and `uvx`, and from a bundle.
 
-Both fetch what pyproject.toml declares, without Spark, into an environment of their own.
+pip and uvx fetch what pyproject.toml declares, without Spark, into an environment of their own; the
+bundle is set up in an empty home, where every request is refused.
 """
 
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from uv import find_uv_bin
 
+from protocol_lab.site.bundle import bundle
 from tests import ROOT
 
 pytestmark = pytest.mark.rarely
@@ -64,3 +66,35 @@ def test_pip_installs_a_program_that_starts_and_no_tests(folder, tmp_path):
 
 def test_uvx_runs_a_command_from_the_folder(folder, tmp_path):
     assert "holds" in run(tmp_path, find_uv_bin(), "tool", "run", "--from", folder, *CHECK)
+
+
+REFUSED = "http://127.0.0.1:9"
+
+
+def test_a_bundle_sets_the_kit_up_without_a_network(tmp_path):
+    stick, home = tmp_path / "stick", tmp_path / "home"
+    home.mkdir()
+    bundle(stick, [], [], with_spark=False)
+    proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), REFUSED)
+    settings = {"HOME": str(home), "PIP_CONFIG_FILE": os.devnull, "PATH": os.defpath, **proxies}
+    words = ["--from", str(stick), "--without-spark", "check", "kafka.finite_replicated_log"]
+    done = subprocess.run(
+        [sys.executable, stick / "kit" / "lab.py", *words],
+        env=settings,
+        cwd=stick,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "holds" in done.stdout
+    spark = [*words[:3], "check", "kafka.finite_replicated_log", "--engine", "spark"]
+    refused = subprocess.run(
+        [sys.executable, stick / "kit" / "lab.py", *spark],
+        env=settings,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert "python3 lab.py --with-spark" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -22,11 +22,10 @@ from protocol_lab.notebook import replay, save
 from protocol_lab.traces.itf import to_itf
 from protocol_lab.traces.scenarios import Scenario, play
 from protocol_lab.traces.walk import Walk
-from tests import ROOT
 from tests.golden_table import SPECS
 from tests.interchange.other_tools import as_dump, as_itf_trace
+from tests.tlc_traces import TRACES
 
-TRACES = ROOT / "tests" / "tlc_traces"
 CONSTANTS: dict[str, dict[str, Any]] = {
     "compaction_duplicate": {"compaction_times_limit": 2, "retain_null_key": True},
     "compaction_leak_all_messages_there": {"model_producer": False, "message_sent_limit": 1},
@@ -36,11 +35,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
 """Constants that TLC had, and that are not our defaults."""
 
 
-def text_of(name: str) -> str:
-    return (TRACES / f"{name}.txt").read_text(encoding="utf-8")
-
-
-KIP_101, IDS = text_of("kip_101_weak_isr"), text_of("id_sequence_used_up")
+KIP_101, IDS = TRACES["kip_101_weak_isr"], TRACES["id_sequence_used_up"]
 
 
 def model_of(name: str) -> Model | None:
@@ -55,20 +50,17 @@ def model_of(name: str) -> Model | None:
 @cache
 def walk_of(name: str) -> Walk:
     """The walk of a file with a trace, read once; no test takes a step of it."""
-    return read_pasted(text_of(name), model_of(name))
+    return read_pasted(TRACES[name], model_of(name))
 
 
 def along(walk: Walk) -> list[tuple[bytes, str]]:
     return [(moment.row, str(moment.step)) for moment in walk.moment.path()]
 
 
-NAMES = sorted(path.stem for path in TRACES.glob("*.txt"))
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TRACES)
 def test_what_a_tool_wrote_becomes_a_walk(name):
     """TLC's text, its JSON, and ITF without the names of actions."""
-    text, walk = text_of(name), walk_of(name)
+    text, walk = TRACES[name], walk_of(name)
     assert name.startswith(walk.model.spec.name.partition(".")[2])
     assert walk.moment.depth == len(re.findall(r"^(?:State )?\d+: <", text, re.M)) or 1
     assert walk.start.caption.startswith("TLC's state 1")
@@ -275,13 +267,21 @@ def test_the_search_for_steps_has_bounds_and_can_be_stopped(effort, where):
 
 # --- The doors -----------------------------------------------------------------------------------
 
-TRACE = TRACES / "id_sequence_used_up.txt"
+
+@pytest.fixture
+def trace(tmp_path) -> str:
+    """A file with what TLC printed."""
+    file = tmp_path / "printed.txt"
+    file.write_text(IDS, encoding="utf-8")
+    return str(file)
 
 
 @pytest.mark.parametrize("ending", [".txt", ".json", ".itf.json", ".link.txt"])
-def test_the_command_line_turns_a_trace_into_any_format_and_reads_it(ending, tmp_path, capsys):
+def test_the_command_line_turns_a_trace_into_any_format_and_reads_it(
+    ending, trace, tmp_path, capsys
+):
     saved = tmp_path / f"walk{ending}"
-    assert main(["replay", str(TRACE), "--spec", "kafka.id_sequence", "--save", str(saved)]) == 0
+    assert main(["replay", trace, "--spec", "kafka.id_sequence", "--save", str(saved)]) == 0
     assert "next_id" in capsys.readouterr().out
     found = read_file(saved)
     walk = play(found) if isinstance(found, Scenario) else found
@@ -289,8 +289,9 @@ def test_the_command_line_turns_a_trace_into_any_format_and_reads_it(ending, tmp
     assert main(["replay", str(saved)]) == 0
 
 
-def test_the_command_line_takes_the_constants_that_tlc_had(capsys):
-    file = str(TRACES / "compaction_duplicate.txt")
+def test_the_command_line_takes_the_constants_that_tlc_had(tmp_path, capsys):
+    file = str(tmp_path / "printed.txt")
+    Path(file).write_text(TRACES["compaction_duplicate"], encoding="utf-8")
     words = ["replay", file, "--spec", "pulsar.compaction"]
     assert main(words) == 3
     constants = CONSTANTS["compaction_duplicate"].items()
@@ -301,8 +302,8 @@ def test_the_command_line_takes_the_constants_that_tlc_had(capsys):
     assert capsys.readouterr().err.startswith("--set needs --spec NAME")
 
 
-def test_a_trace_of_another_spec_than_was_named_is_refused(tmp_path, capsys):
-    assert main(["replay", str(TRACE), "--spec", "kafka.kip_320"]) == 3
+def test_a_trace_of_another_spec_than_was_named_is_refused(trace, tmp_path, capsys):
+    assert main(["replay", trace, "--spec", "kafka.kip_320"]) == 3
     assert "does not fit kafka.kip_320: state 1 lacks" in capsys.readouterr().err
     scenario = tmp_path / "one.txt"
     scenario.write_text("# spec: kafka.id_sequence\nnext_id()\n", encoding="utf-8")
@@ -310,8 +311,8 @@ def test_a_trace_of_another_spec_than_was_named_is_refused(tmp_path, capsys):
     assert "is about kafka.id_sequence, not about kafka.kip_320" in capsys.readouterr().err
 
 
-def test_notebooks_read_and_write_the_same_files(tmp_path):
-    stepper = replay(str(TRACE))
+def test_notebooks_read_and_write_the_same_files(trace, tmp_path):
+    stepper = replay(trace)
     assert (stepper.walk.moment.depth, len(stepper.walk.path)) == (1, 5)
     stepper.walk.last()
     saved = save(stepper, str(tmp_path / "walk.itf.json"))
@@ -363,9 +364,9 @@ def test_of_several_traces_the_first_is_read():
         ("--draw", "walk.gif", "--draw writes .svg"),
     ],
 )
-def test_an_ending_that_nothing_has_is_refused(tmp_path, capsys, option, name, known):
+def test_an_ending_that_nothing_has_is_refused(trace, tmp_path, capsys, option, name, known):
     path = tmp_path / name
-    assert main(["replay", str(TRACE), option, str(path)]) == 3
+    assert main(["replay", trace, option, str(path)]) == 3
     assert known in capsys.readouterr().err
     assert not path.exists()
 

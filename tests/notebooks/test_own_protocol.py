@@ -248,7 +248,7 @@ MISTAKES = {
     "init refuses": ((INIT, "TAKEN", "'no'"), "every function with @spec.init refuses"),
     "two of a name": ((FINE, "def fine", "def go"), "already has something else named 'go'"),
 }
-"""Those that need cells, or a search by compiled code; more are in `end_to_end/typical_mistakes`."""
+"""Those that need cells or compiled code; more are in `end_to_end/test_typical_mistakes`."""
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

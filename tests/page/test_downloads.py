@@ -1,4 +1,4 @@
-"""What the pages need of npm is compared with its digest, kept, and otherwise a sentence."""
+"""What pages need of npm, and their compiled searches: made once and kept, else left out."""
 
 import io
 import subprocess
@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
-from protocol_lab.page import downloads
+from protocol_lab.page import downloads, search_files
 from protocol_lab.page.downloads import Download, archive_of
+from protocol_lab.page.search_files import Searches
 
 
 @pytest.fixture
@@ -54,3 +56,41 @@ def test_the_reason_of_npm_is_told(packed, monkeypatch):
     monkeypatch.setattr(downloads.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(LabError, match=r"could not fetch @a/thing 1\.2 \(404 Not Found"):
         archive_of(Download("@a/thing", "1.2", ""))
+
+
+# --- Compiled searches ---------------------------------------------------------------------------
+
+
+MODULE = '{"module": "AGFzbQ=="}'
+
+
+@pytest.fixture
+def compiled(monkeypatch, tmp_path):
+    """Searches of one model, with a compiler that ends so; how often it was called."""
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
+    searches = Searches()
+    searches.add("kafka.id_sequence", load("kafka.id_sequence").bind())
+
+    def ending(returncode, stdout):
+        calls = []
+
+        def run(command, **_):
+            calls.append(command)
+            return subprocess.CompletedProcess(command, returncode, stdout, "")
+
+        monkeypatch.setattr(search_files.subprocess, "run", run)
+        return list(searches.scripts()), calls
+
+    return ending
+
+
+def test_a_search_is_compiled_once_and_then_kept(compiled):
+    ((name, script),), calls = compiled(0, MODULE)
+    assert len(calls) == 1
+    assert script == f'labSearch("{name}", {MODULE});\n'
+    assert compiled(0, "another") == ([(name, script)], [])
+
+
+def test_a_search_that_can_not_be_compiled_is_left_out_and_tried_again(compiled):
+    assert compiled(1, MODULE)[0] == []
+    assert len(compiled(0, MODULE)[0]) == 1

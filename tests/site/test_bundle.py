@@ -1,4 +1,4 @@
-"""What a bundle asks pip for; `tests/end_to_end/test_bundle.py` sets the kit up from a real one."""
+"""What a bundle asks pip for; `end_to_end/test_installation` sets the kit up from a real one."""
 
 import shutil
 import subprocess

@@ -1,13 +1,24 @@
-"""The first page: its places, and the order of the lessons."""
+"""The parts of the site: its first page and the order of lessons, frames, sizes, state diagrams."""
 
 import json
+import random
 import re
+import zlib
+from base64 import b64decode
 
 import pytest
 
+from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
+from protocol_lab.notebook import scenario
+from protocol_lab.site.frames import ROOMS, as_script, frames_of
 from protocol_lab.site.front_page import contents, in_reading_order, page
 from protocol_lab.site.sessions import Sessions
+from protocol_lab.site.sizes import too_large
+from protocol_lab.site.state_diagrams import with_diagrams
+from protocol_lab.stepper.plain_stepper import PlainStepper
+from protocol_lab.stepper.starting_point import begin
+from protocol_lab.traces.links import read_link
 from tests import ROOT
 
 SOURCES = {
@@ -66,3 +77,91 @@ def test_a_films_pictures_have_one_size_so_that_its_scale_does_not_change():
 def test_a_film_needs_a_caption_for_each_state():
     with pytest.raises(LabError, match="has 6 states, and the film 2 captions"):
         put("{film min_isr_1_latest_offset_loses_data\nOne.\nTwo.}")
+
+
+# --- Frames of a path ----------------------------------------------------------------------------
+
+
+SHOWN = ("title", "constants", "invariants", "caption", "can", "cannot", "timeline", "scenario")
+
+
+def test_each_frame_shows_what_the_stepper_shows_in_its_state():
+    told = scenario("talk_46_56_found_scenario")
+    frames = frames_of(begin(told))
+    stepper = PlainStepper(told)
+    assert len(frames) == stepper.view["timeline"]["length"] > 5
+    for frame in frames:
+        kit = json.loads(json.dumps(stepper.view))
+        assert {part: frame[part] for part in SHOWN} == {part: kit[part] for part in SHOWN}
+        assert [*frame["panel"]] == [*ROOMS]
+        stepper.answer({"command": "redo"})
+    assert len(read_link(frames[-1]["link"]).path) == len(frames)
+    widths = {name: frames[-1]["panel"][name]["width"] for name in ROOMS}
+    assert all(widths[name] <= width for name, (width, _) in ROOMS.items())
+    assert widths["narrow"] < widths["small"] < widths["wide"]
+
+
+def test_a_session_stands_where_it_did():
+    session = begin(scenario("talk_46_56_found_scenario"))
+    session.walk.go_to(3)
+    frames_of(session)
+    assert session.walk.moment.depth == 3
+
+
+def test_a_script_has_the_values_of_one_part_side_by_side():
+    frames = frames_of(begin(load("kafka.finite_replicated_log").bind()))
+    name, script = as_script(frames)
+    told, packed = re.fullmatch(r'labReceive\("(\w+)", "([^"]+)"\);\n', script).groups()
+    columns = json.loads(zlib.decompress(b64decode(packed), wbits=-zlib.MAX_WBITS))
+    assert told == name
+    assert {part: values[0] for part, values in columns.items()} == frames[0]
+
+
+# --- Sizes ---------------------------------------------------------------------------------------
+
+
+def test_what_takes_too_long_to_load_is_told(tmp_path):
+    frames = tmp_path / "_static" / "frames"
+    frames.mkdir(parents=True)
+    (frames / "large.js").write_bytes(random.Random(1).randbytes(5_000))
+    (tmp_path / "small.html").write_text("<p>" * 5_000, encoding="utf-8")
+    (tmp_path / "page.html").write_text('{"frames": "large"}', encoding="utf-8")
+    assert list(too_large(tmp_path)) == []
+    ((page),) = too_large(tmp_path, most_of_a_page=4_000)
+    assert page == "page.html takes 0.0 MB to load."
+    ((site),) = too_large(tmp_path, most_of_all=10_000)
+    assert site.startswith("The site takes")
+
+
+# --- State diagrams in Mermaid's notation --------------------------------------------------------
+
+
+DIAGRAM = """Before.
+
+```mermaid
+stateDiagram-v2
+    idle --> busy: is "asked"
+    busy --> idle: answers
+```
+
+After."""
+
+
+def test_a_diagram_is_drawn_with_its_states_and_what_triggers_each_arrow():
+    page = with_diagrams(DIAGRAM)
+    assert page.startswith("Before.\n\n<div")
+    assert page.endswith("</div>\n\nAfter.")
+    drawing = b64decode(re.search(r"base64,([^\"]+)", page)[1]).decode()
+    for each in ("idle", "busy", "answers", "asked"):
+        assert each in drawing
+    assert 'alt="idle to busy: is &quot;asked&quot;; busy to idle: answers"' in page
+
+
+def test_other_blocks_stay_as_they_are():
+    assert with_diagrams("```python\na --> b: c\n```") == "```python\na --> b: c\n```"
+
+
+def test_no_notebook_keeps_a_diagram_that_a_page_would_show_as_text():
+    for path in (ROOT / "notebooks").rglob("*.ipynb"):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            assert "```mermaid" not in with_diagrams("".join(cell["source"])), path

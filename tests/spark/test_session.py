@@ -1,12 +1,16 @@
-"""Sessions by address, and what a task makes of rows that are not its own."""
+"""Sessions by address and without Spark, rows of another owner, and a plan as a page keeps it."""
 
 import subprocess
 import sys
 
 import pytest
 
-from protocol_lab import LabError
+from protocol_lab.catalog import load
+from protocol_lab.errors import LabError
+from protocol_lab.explore import explore
 from protocol_lab.spark.executor.stages import expect_owner
+from protocol_lab.spark.plans import same_in_every_run
+from protocol_lab.spark.session import local_session
 from tests import ROOT
 from tests.seldom import one_in
 
@@ -39,3 +43,45 @@ def test_the_command_line_takes_the_address_of_a_session(address, code, said):
     assert ended.returncode == code, ended.stderr
     assert said in ended.stdout + ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+# --- Without Spark -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def without_spark(monkeypatch):
+    for name in [each for each in sys.modules if each.partition(".")[0] == "pyspark"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+
+
+def test_without_spark_a_search_and_a_session_say_so(without_spark):
+    model = load("kafka.finite_replicated_log").bind()
+    for ask in (lambda: explore(model, engine="spark"), local_session):
+        with pytest.raises(LabError, match=r"python3 lab\.py --with-spark"):
+            ask()
+
+
+# --- Plans ---------------------------------------------------------------------------------------
+
+
+PLAN = """== Physical Plan ==
+* Exchange (2)
++- Scan parquet (1)
+
+
+(1) Scan parquet
+Output [2]: [fingerprint#12L, depth#13]
+Location: InMemoryFileIndex [file:/somewhere/states, ... 3 entries]
+
+(2) Exchange
+Arguments: hashpartitioning(depth#13, 2), ENSURE_REQUIREMENTS, [plan_id=64]
+"""
+
+
+def test_numbers_of_columns_and_plans_and_paths_are_left_out():
+    kept = same_in_every_run(PLAN)
+    assert "Output [2]: [fingerprint, depth]" in kept
+    assert "hashpartitioning(depth, 2), ENSURE_REQUIREMENTS\n" in kept + "\n"
+    assert "InMemoryFileIndex [file:/…, ... 3 entries]" in kept
+    assert same_in_every_run(PLAN.replace("#13", "#77").replace("=64", "=65")) == kept

@@ -40,8 +40,8 @@ from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import parse_scenario, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
 from real_systems.kafka.logs.controller_part import spec as controller
-from tests import ROOT
 from tests.patience import PATIENCE
+from tests.tlc_traces import TRACES
 from tests.toy_specs import CounterConstants, CounterState, counter, letters
 
 OF_NO_CHALLENGE = link_text(Walk.begin(counter.bind()), "win_it")
@@ -471,7 +471,7 @@ def test_a_pasted_scenario_replaces_the_walk_and_stands_at_its_start(walk):
     assert stepper.walk is not walk
 
 
-PRINTED = (ROOT / "tests" / "tlc_traces" / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
+PRINTED = TRACES["kip_101_weak_isr"]
 
 
 @pytest.mark.slow

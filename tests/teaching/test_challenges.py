@@ -20,7 +20,7 @@ from protocol_lab.teaching.challenges import (
     shortest,
 )
 from protocol_lab.teaching.exercises import repair
-from tests.answers.adversary import OTHER_RIGHT
+from tests.answers.kafka import OTHER_RIGHT
 from tests.notebook_outputs import notebooks, read
 from tests.seldom import one_in
 from tests.spec_checks import packages

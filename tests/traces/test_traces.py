@@ -27,11 +27,10 @@ from protocol_lab.traces.scenarios import (
 )
 from protocol_lab.traces.text_exports import read_json, to_json
 from protocol_lab.traces.walk import Walk
-from tests import ROOT
 from tests.request_reply import spec as request_reply
+from tests.tlc_traces import TRACES
 
-TRACES = ROOT / "tests" / "tlc_traces"
-KIP_101 = (TRACES / "kip_101_weak_isr.txt").read_text(encoding="utf-8")
+KIP_101 = TRACES["kip_101_weak_isr"]
 TALK = "talk_46_56_found_scenario"
 
 

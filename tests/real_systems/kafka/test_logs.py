@@ -14,7 +14,6 @@ from protocol_lab.checker.result import Verdict
 from protocol_lab.cli import main
 from protocol_lab.errors import LabError
 from real_systems.kafka.logs.moments import NONE
-from real_systems.kafka.logs.reading.entries import by_day, time_in
 from real_systems.kafka.logs.report import CLUSTERS, read
 
 SAID = {
@@ -132,21 +131,6 @@ def test_what_brokers_did_stands_between_the_moments(unpacked):
     assert [each for each in story if each not in rest] == [], "\n".join(told)
     assert "truncates" not in read([unpacked]).time_line("t-0")
     assert lines[0] == "2026-11-25"
-
-
-def test_days_are_named():
-    midnight = 1_795_651_200_000
-    named = list(by_day([(midnight - 1, "a"), (midnight, "b"), (midnight + 1, "c")]))
-    assert named == ["2026-11-25", "a", "2026-11-26", "b", "c"]
-
-
-def test_a_truncation_below_the_high_watermark_is_said_once():
-    report = read([archive("talk_46_56_without_elr_4.3.1")])
-    cuts = [each for each in report.events("t-0") if "truncates" in each.text]
-    assert [(each.broker, each.text) for each in cuts] == [
-        (3, "truncates its log to offset 1"),
-        (3, "truncates its log to offset 1, below its high watermark 2"),
-    ]
 
 
 def test_of_many_partitions_only_those_are_listed_that_something_is_said_of(unpacked):
@@ -272,15 +256,6 @@ def test_spark_gives_the_same_answers(unpacked):
         read([unpacked], engine="mpi")
 
 
-def test_other_layouts_have_the_same_times():
-    assert time_in("[2026-11-25 02:19:08,611] INFO x") == time_in("2026-11-25T02:19:08.611Z INFO x")
-    assert time_in("INFO 2026-11-25 02:19:08.611 [main] x") == time_in(
-        "2026-11-25T04:19:08.611+02:00 x"
-    )
-    assert time_in("\tat kafka.server.KafkaServer") is None
-    assert time_in("[2026-13-45 02:19:08,611] INFO x") is None
-
-
 def shifted(path: Path, hours: int, seconds: int = 0) -> None:
     """Set the clock of a log's machine to another time."""
 
@@ -300,13 +275,6 @@ def test_clocks_that_disagree_are_said(unpacked):
     assert any("Broker 1 writes its times in another zone, +2 hours" in each for each in notes)
     assert any(re.search(r"Broker 2's clock is [45]\.\d s behind", each) for each in notes)
     assert not any("Broker 3" in each for each in notes)
-
-
-def test_half_a_line_of_a_dump_is_said(unpacked):
-    dump = unpacked / "node100" / "dump-metadata.txt"
-    dump.write_text(dump.read_text(encoding="utf-8").rstrip()[:-9], encoding="utf-8")
-    notes = read([unpacked]).notes
-    assert ["no whole record" in each for each in notes] == [True]
 
 
 def test_bad_input_is_one_sentence(unpacked, tmp_path):

@@ -13,11 +13,10 @@ from protocol_lab.errors import LabError
 from real_systems.kafka import log_files
 from real_systems.kafka.acts import Stage
 from real_systems.kafka.cluster import Cluster
-from real_systems.kafka.kraft import KRaftCluster, Quorum
+from real_systems.kafka.kraft import KRaftCluster
 from real_systems.kafka.picture import describe_quorum, is_quorum_turn
 from real_systems.kafka.record_batches import crc32c
 from real_systems.kafka.releases import has_elr, has_kraft, number_of
-from real_systems.kafka.stories import kraft_stage, zookeeper_stage
 from real_systems.kafka.zookeeper import ZooKeeperCluster
 from real_systems.runner.stories import story_of
 from tests import ROOT
@@ -61,19 +60,6 @@ def segment(folder, *parts: bytes):
     return file
 
 
-def test_records_are_read_with_offset_and_epoch(tmp_path):
-    file = segment(tmp_path, batch(0, 3, [b"a", b"b" * 100]), batch(2, 4, [b""]))
-    found = list(log_files.stored_records(file))
-    assert [(each.offset, each.value, each.epoch) for each in found] == [
-        (0, b"a", 3),
-        (1, b"b" * 100, 3),
-        (2, b"", 4),
-    ]
-    assert found[-1].end == file.stat().st_size
-    later = list(log_files.stored_records(file, found[0].end))
-    assert [each.value for each in later] == [b""]
-
-
 def test_control_records_are_told_apart(tmp_path):
     file = segment(tmp_path, batch(0, 0, [b"x"], attributes=0x20))
     assert [each.is_control for each in log_files.stored_records(file)] == [True]
@@ -84,12 +70,6 @@ def test_messages_of_old_releases_are_read(tmp_path, magic):
     file = segment(tmp_path, old_message(0, b"a", magic), old_message(1, b"bc", magic))
     found = [(each.value, each.epoch) for each in log_files.stored_records(file)]
     assert found == [(b"a", None), (b"bc", None)]
-
-
-@pytest.mark.parametrize("missing", [1, 5, 60])
-def test_a_batch_that_is_not_whole_ends_a_segment(tmp_path, missing):
-    file = segment(tmp_path, batch(0, 0, [b"a"]), batch(1, 0, [b"b"])[:-missing])
-    assert [each.value for each in log_files.stored_records(file)] == [b"a"]
 
 
 @pytest.mark.parametrize(("keep", "left"), [(0, []), (1, [b"a"]), (2, [b"a", b"b"])])
@@ -121,12 +101,6 @@ def test_a_cluster_says_for_which_releases_it_is(monkeypatch):
         ZooKeeperCluster(None, "3.6.2", print)
 
 
-def test_a_stage_knows_its_arguments_before_it_runs():
-    for stage in (kraft_stage, zookeeper_stage):
-        with pytest.raises(TypeError, match="unexpected keyword argument 'broker'"):
-            stage(broker=1)
-
-
 def test_the_story_on_the_page_has_acts_that_there_are(here):
     page = (ROOT / "docs/real_stories.md").read_text(encoding="utf-8")
     code = re.search(r"```python\n(.*?)```", page, re.S)[1]
@@ -135,12 +109,6 @@ def test_the_story_on_the_page_has_acts_that_there_are(here):
     stage.consume.return_value = ["a", "b"]
     story_of("mine.py").play(stage)
     assert stage.keep_copies.called
-
-
-def test_a_quorum_knows_who_fetches():
-    waiting = Quorum(101, 3, (101, 102), {101: 9, 102: -1, 1: 9})
-    assert not waiting.all_fetch
-    assert Quorum(101, 3, (101, 102), {101: 9, 102: 8}).all_fetch
 
 
 def test_the_picture_of_a_quorum_says_who_votes_and_has_the_topic():

@@ -1,4 +1,4 @@
-"""Stories on real Pulsar, where its jars are: they are too many to be fetched by a test."""
+"""Stories on real bookies, and on real Pulsar where its jars are: no test fetches so many."""
 
 import pytest
 
@@ -42,4 +42,11 @@ def test_a_picture_says_what_the_cursor_names_and_what_a_reader_got():
 def test_every_story_on_real_pulsar(name, release, settings):
     if not has_jars(release):
         pytest.skip(f"NOT RUN on the real thing: fetch Pulsar's jars with `lab.py real {name}`.")
+    check_case(name, release, settings)
+
+
+@pytest.mark.real
+@pytest.mark.rarely
+@pytest.mark.parametrize(("name", "release", "settings"), cases_of("bookkeeper"))
+def test_every_story_on_real_bookies(name, release, settings):
     check_case(name, release, settings)

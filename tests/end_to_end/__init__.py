@@ -1,1 +1,0 @@
-"""Tests of the kit as a whole: whole processes, random specs, bad input."""

@@ -1,1 +1,0 @@
-"""Tests of the notebooks, and of what their cells show."""
