@@ -1,6 +1,7 @@
 """A question's choices and its answer, computed from the states of the lesson's walk."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -11,7 +12,7 @@ from protocol_lab.explain.choices import choice_sentence
 from protocol_lab.explain.wording import words
 from protocol_lab.lessons.lesson_files import Gate
 from protocol_lab.model.declarations import lifeline
-from protocol_lab.model.layout import Node
+from protocol_lab.model.layout import Node, Per
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step, step_of
@@ -222,11 +223,14 @@ class Asked:
 
 
 def node_names(model: Model) -> list[str]:
-    """The names of the nodes of the kind that actions name first, such as "replica 1"."""
-    domains = (each for action in model.spec.actions for each in action.domains.values())
-    node = next((each for each in domains if isinstance(each, Node)), None)
-    count = node.number(model.constants) if node else 0
-    return [lifeline(node, k) for k in range(1, count + 1)]
+    """The names of the nodes of the kind that the state has most about, such as "replica 1"."""
+    declared = model.layout.declared.field_types.values()
+    about = [each.node if isinstance(each, Per) else getattr(each, "of", None) for each in declared]
+    kinds = Counter(each for each in about if isinstance(each, Node)).most_common(1)
+    if not kinds:
+        return []
+    node = kinds[0][0]
+    return [lifeline(node, k) for k in range(1, node.number(model.constants) + 1)]
 
 
 def _as_text(value: Any) -> str:
