@@ -435,13 +435,11 @@ def _search_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def _check_property(options: argparse.Namespace) -> int:
     from protocol_lab.liveness.check import check_property
-    from protocol_lab.liveness.claims import DECLARED, refinement_of
-    from protocol_lab.liveness.refinement import check_refinement
+    from protocol_lab.liveness.claims import DECLARED
 
     given = _search_options(options)
     with _running(options):
         model = _model(options)
-    claim = refinement_of(model, options.property)
     alone = {
         "--invariant": options.invariant,
         "--no-invariants": options.no_invariants,
@@ -450,7 +448,7 @@ def _check_property(options: argparse.Namespace) -> int:
     for written, wanted in alone.items():
         if wanted:
             raise LabError(ALONE.format(option=written))
-    if options.engine != NATIVE and claim is None:
+    if options.engine != NATIVE:
         raise LabError(
             f"--engine {options.engine} can't be combined with --property {options.property}: a"
             " temporal property is always checked by compiled code; leave --engine out."
@@ -461,11 +459,8 @@ def _check_property(options: argparse.Namespace) -> int:
         if refused:
             raise LabError(refused)
     with _running(options):
-        if claim is not None and options.fairness is None:
-            result = check_refinement(model, claim, engine=options.engine, **given)
-        else:
-            fairness = options.fairness or DECLARED
-            result = check_property(model, options.property, fairness=fairness, **given)
+        fairness = options.fairness or DECLARED
+        result = check_property(model, options.property, fairness=fairness, **given)
     return _report(result, options)
 
 

@@ -5,7 +5,7 @@ are drawn: beyond a few hundred states one sentence says what to do instead.
 """
 
 import json
-from collections import deque
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -20,7 +20,14 @@ from protocol_lab.explain.wording import spec_title, words
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import step_of
-from protocol_lab.model.transitions import Attempt, evaluate, initial, needed_attempts
+from protocol_lab.model.transitions import (
+    Attempt,
+    evaluate,
+    initial,
+    is_inside,
+    levels,
+    needed_attempts,
+)
 from protocol_lab.system import programs
 from protocol_lab.traces.walk import Moment
 from protocol_lab.visible_text import visible
@@ -199,7 +206,6 @@ def reachable(
     """
     graph = StateGraph(model)
     numbers: dict[bytes, int] = {}
-    waiting: deque[int] = deque()
 
     def number_of(row: bytes, steps: int) -> int:
         if row not in numbers:
@@ -208,29 +214,30 @@ def reachable(
             numbers[row] = len(numbers)
             graph.rows.append(row)
             graph.depths.append(steps)
-            waiting.append(numbers[row])
         return numbers[row]
 
-    for row in (each.row for each in initial(model)) if start is None else [start]:
-        graph.starts.add(number_of(row, 0))
-    while waiting:
+    starts = [start]
+    if start is None:
+        starts = [each.row for each in initial(model) if is_inside(model, each.row)]
+    graph.starts = {number_of(row, 0) for row in starts}
+    for steps, row, tried in levels(model, starts, needed_attempts):
+        if steps == (depth or math.inf) + 1:
+            break
         if stopped is not None and stopped():
             raise _Stopped
-        source = waiting.popleft()
-        for each in needed_attempts(model, graph.rows[source]):
+        source = numbers[row]
+        for each in tried:
             if isinstance(each.error, CapacityExceeded):
                 graph.full.add(source)
             elif each.error is not None:
                 raise each.error
             if not each.taken:
                 continue
-            if _is_outside(model, each.row):
-                continue
-            if each.row not in numbers and graph.depths[source] == depth:
+            is_new = each.row not in numbers
+            if is_new and steps == depth:
                 graph.more.add(source)
                 continue
-            is_new = each.row not in numbers
-            target = number_of(each.row, graph.depths[source] + 1)
+            target = number_of(each.row, steps + 1)
             if is_new:
                 graph.came[target] = source, each
             names = graph.edges.setdefault((source, target), [])
@@ -384,10 +391,6 @@ def _too_many(limit: int, depth: int | None) -> str:
     else:
         remedy = f"bound the steps with less than depth={depth}, or set smaller constants"
     return f"There are more than {limit} states here, too many to read in one drawing: {remedy}."
-
-
-def _is_outside(model: Model, row: bytes) -> bool:
-    return any(evaluate(model, row, each.function) for each in model.spec.constraints)
 
 
 def _broken(graph: StateGraph, invariants: Iterable[str] | None) -> dict[int, list[str]]:

@@ -19,7 +19,7 @@ from protocol_lab.model.spec import Model, Property
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import initial_text, steps_between
 from protocol_lab.model.temporal_formulas import Fairness
-from protocol_lab.model.transitions import evaluate, initial, successors
+from protocol_lab.model.transitions import evaluate, levels
 from protocol_lab.system.memory import allowed_bytes
 
 _CHUNK = 1 << 16
@@ -98,23 +98,22 @@ class TrialGraph:
 
 def plain_graph(model: Model, changes: Mapping[str, str]) -> TrialGraph:
     """The graph of a model with few states, in plain Python."""
-    rows = list(dict.fromkeys(each.row for each in initial(model)))
-    position = {row: k for k, row in enumerate(rows)}
+    reached = {row: (depth, found) for depth, row, found in levels(model)}
+    rows, position = list(reached), {row: k for k, row in enumerate(reached)}
     parents = [-1] * len(rows)
     names: dict[tuple, int] = {}
     steps = []
-    for source, row in enumerate(rows):  # which grows meanwhile
-        for each in successors(model, row):
-            if each.row not in position:
-                position[each.row] = len(rows)
-                rows.append(each.row)
-                parents.append(source)
+    for source, (depth, found) in enumerate(reached.values()):
+        for each in found:
+            target = position[each.row]
+            if parents[target] < 0 and reached[each.row][0] > depth:
+                parents[target] = source
             of = tuple(
                 (path, _value(each.args, path))
                 for path in parameters_in(changes.get(each.action.name, ""))
             )
             label = names.setdefault((each.action.name, of), len(names))
-            steps.append((source, position[each.row], label))
+            steps.append((source, target, label))
 
     def lacks(goal: Property) -> np.ndarray:
         return np.array([bool(evaluate(model, row, goal.function)) for row in rows])

@@ -7,7 +7,7 @@ for each, plain Python finds out whether a step of the abstract spec does the sa
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -15,22 +15,14 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.checker.disagreement import beyond_compiled, defect, repeating
-from protocol_lab.checker.options import (
-    NATIVE,
-    PYTHON,
-    TEMPORAL,
-    options_of,
-    takes_options,
-    values_of,
-)
+from protocol_lab.checker.options import TEMPORAL, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result, Verdict, summary, undecided_lines
-from protocol_lab.compiler.conditions import predicate
 from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.distance.step_graph import UNKNOWN, OutOfMemory, StepGraph
-from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.errors import EvaluationError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.vacuity import NO_STATE
 from protocol_lab.model.declarations import Refinement
@@ -39,7 +31,7 @@ from protocol_lab.model.layout import Struct
 from protocol_lab.model.spec import TAKEN, Action, Model, Spec
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import Step, initial_text, step_of, steps_between
-from protocol_lab.model.transitions import initial, is_inside, successors
+from protocol_lab.model.transitions import initial, successors
 from protocol_lab.reader.dry_run import read_code
 from protocol_lab.reader.layouts_in_code import PairLayout
 from protocol_lab.system.interrupts import deferred_interrupts
@@ -95,25 +87,22 @@ class RefinementResult(Result):
 
 @takes_options(SearchRequest, TEMPORAL)
 def check_refinement(
-    model: Model, claim: Refinement, *, engine: str = NATIVE, progress: bool = True, **options: Any
+    model: Model, claim: Refinement, *, progress: bool = True, **options: Any
 ) -> RefinementResult:
     """Check a refinement that the spec declares.
 
-    engine: "native", or "python" for the reference engine, which compiles nothing. If not all
-    states were seen, a step that maps to none is still a violation; otherwise the verdict is
-    undecided. Raises LabError for bad input.
+    If not all states were seen, a step that maps to none is still a violation; otherwise the
+    verdict is undecided. Raises LabError for bad input.
     """
     values = values_of(SearchRequest, check_refinement, model, TEMPORAL, options)
-    if engine not in _SEARCHES:
-        raise LabError(f"A refinement is checked by the engines {' and '.join(_SEARCHES)}.")
     began = time.perf_counter()
     abstract = claim.abstract(model.constants)
-    result = RefinementResult(model, engine, [claim.name])
+    result = RefinementResult(model, "native", [claim.name])
     result.claim, result.abstract = claim.name, abstract
     memory = values.get("memory_bytes") or allowed_bytes(None)
     pair = _pair(model, claim, abstract)
     read_code(pair, [each.function for each in pair.spec.actions])
-    search = _SEARCHES[engine](model, claim, abstract, memory, result)
+    search = _Search(model, claim, abstract, memory, result)
     try:
         with deferred_interrupts() as interrupted:
             stopped = values.get("stopped")
@@ -138,7 +127,7 @@ def _stop_if(wanted: bool) -> None:
 
 @dataclass
 class _Search:
-    """All states of the model, what they map to, and the steps between them.
+    """All states of the model, what they map to by compiled code, and the steps between them.
 
     mapped[k] is the number of a row of `images`; step i leads from sources[i] to targets[i]. States
     stand in the order of the search, the first `starts` being initial; so do the sources.
@@ -149,8 +138,8 @@ class _Search:
     abstract: Model
     memory: int
     result: RefinementResult
-    states: Any = field(default_factory=list)
-    parents: Any = field(default_factory=list)
+    states: Any = None
+    parents: Any = None
     starts: int = 0
     mapped: Any = None
     images: list[bytes] = field(default_factory=list)
@@ -172,10 +161,6 @@ class _Search:
         while self.parents[way[-1]] >= 0:
             way.append(int(self.parents[way[-1]]))
         return way[::-1]
-
-
-class _NativeSearch(_Search):
-    """Explores and maps with compiled code."""
 
     def run(self, progress: bool, options: dict[str, Any]) -> None:
         result = self.result
@@ -234,50 +219,6 @@ class _NativeSearch(_Search):
         self.images = list(numbers)
 
 
-class _PlainSearch(_Search):
-    """The same in plain Python: the oracle of the other."""
-
-    def run(self, progress: bool, options: dict[str, Any]) -> None:
-        result = self.result
-        known = options_of(SearchRequest)
-        own = {name: options[name] for name in options if PYTHON in known[name].supported_by}
-        explored = explore(self.model, invariants=[], engine=PYTHON, progress=progress, **own)
-        self.model = result.model = explored.model  # which may have more storage
-        for each in ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached"):
-            setattr(result, each, getattr(explored, each))
-        counted, given = explored.distinct, own.get("constraint")
-        constraint = None if given is None else predicate(self.model, given)
-        position: dict[bytes, int] = {}
-        edges: list[tuple[int, int]] = []
-
-        def inside(row: bytes) -> bool:
-            return is_inside(self.model, row, constraint)
-
-        def enter(rows: Iterable[bytes], parent: int) -> None:
-            for row in rows:
-                if row not in position and len(position) < counted and inside(row):
-                    position[row] = len(position)
-                    self.states.append(row)
-                    self.parents.append(parent)
-                edges.append((parent, position.get(row, UNKNOWN)))
-
-        enter((each.row for each in initial(self.model)), -1)
-        self.starts = len(self.states)
-        for k, row in enumerate(self.states):  # grows meanwhile
-            self.watch()
-            enter((each.row for each in successors(self.model, row)), k)
-        numbers: dict[bytes, int] = {}
-        self.mapped = np.array(
-            [numbers.setdefault(self.image(row), len(numbers)) for row in self.states], np.int64
-        )
-        self.images = list(numbers)
-        steps = np.array([each for each in edges if each[0] >= 0], np.int64).reshape(-1, 2)
-        self.sources, self.targets = steps[:, 0], steps[:, 1]
-
-
-_SEARCHES: dict[str, type] = {NATIVE: _NativeSearch, PYTHON: _PlainSearch}
-
-
 def _pair(model: Model, claim: Refinement, abstract: Model) -> Model:
     """A model whose state is a pair, and whose one action maps the first part to the second."""
 
@@ -333,7 +274,7 @@ def _judge(search: _Search, result: RefinementResult) -> None:
 def _show(search: _Search, result: RefinementResult, way: list[int]) -> None:
     """Put the path into the result, with what it maps to."""
     model, abstract = search.model, search.abstract
-    rows = [bytes(search.states[k]) for k in way]
+    rows = [search.states[k].tobytes() for k in way]
     result.violated, result.undecided_reason = result.claim, None
     result.trace_rows = rows
     result.initial = initial_text(model, rows[0])

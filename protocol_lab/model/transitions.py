@@ -8,7 +8,7 @@ it is first called without values for them: an `Unchosen` can be passed on, and 
 raises `LookedAt`. Only then are their values tried.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
@@ -146,6 +146,36 @@ def initial(
                 raise each.error
             if each.taken:
                 yield each
+
+
+def levels(
+    model: Model,
+    starts: Iterable[bytes] | None = None,
+    steps: Callable[[Model, bytes], Iterable[Attempt]] = successors,
+) -> Iterator[tuple[int, bytes, list[Attempt]]]:
+    """Every reachable state, level by level: (its depth, from 0; the state; its steps).
+
+    starts: the states to begin with; None for the initial ones. What is outside the constraints is
+    left out, also among the steps. A state is expanded when it is asked for. Raises as `steps`
+    does, which may list refusals as well.
+    """
+    if starts is None:
+        starts = (each.row for each in initial(model) if is_inside(model, each.row))
+    level, depth = dict.fromkeys(starts), 0
+    known = set(level)
+    while level:
+        ahead: dict[bytes, None] = {}
+        for row in level:
+            found = []
+            for each in steps(model, row):
+                if each.taken and each.row not in known:
+                    if not is_inside(model, each.row):
+                        continue
+                    known.add(each.row)
+                    ahead[each.row] = None
+                found.append(each)
+            yield depth, row, found
+        level, depth = ahead, depth + 1
 
 
 def is_only_start(model: Model) -> bool:

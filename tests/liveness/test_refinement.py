@@ -154,30 +154,26 @@ def marks_of(s, c, a):
 
 spec.refines(tally, marks_of, constants=lambda c: {"length": c.room})
 
-ENGINES = ("native", "python")
 
-
-def judged(name: str, engine: str, **constants):
+def judged(name: str, **constants):
     model = spec.bind(**constants)
-    return check_refinement(model, refinement_of(model, name), engine=engine, progress=False)
+    return check_refinement(model, refinement_of(model, name), progress=False)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_every_step_is_one_of_the_abstract_spec_or_none(engine):
-    found = judged("refines_counter", engine)
+def test_every_step_is_one_of_the_abstract_spec_or_none():
+    found = judged("refines_counter")
     assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 30, 5)
     assert "✓ holds: refines_counter: every step maps to a step of it, or to none" in str(found)
 
 
 def test_states_are_mapped_some_at_a_time(monkeypatch):
     monkeypatch.setattr(refinement, "_ROWS", 4)
-    found = judged("refines_counter", "native")
+    found = judged("refines_counter")
     assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 30, 5)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_counterexample_shows_both(engine):
-    found = judged("refines_counter", engine, jumps=True, begins=0)
+def test_a_counterexample_shows_both():
+    found = judged("refines_counter", jumps=True, begins=0)
     assert (found.verdict, found.violated) == ("violated", "refines_counter")
     assert [each.text for each in found.trace] == ["count(node=1, more=2)"]
     assert found.abstract_steps == [None]
@@ -185,56 +181,50 @@ def test_a_counterexample_shows_both(engine):
 
 
 def test_the_shortest_counterexample_names_the_steps_before():
-    found = judged("refines_tally", "native", jumps=True, begins=0)
+    found = judged("refines_tally", jumps=True, begins=0)
     assert len(found.trace) == 1
     model = spec.bind(limit=2)
     other = check_property(model, "refines_tally", progress=False)
     assert other.verdict == "holds"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_initial_states_map_to_initial_states(engine):
-    found = judged("refines_counter", engine, begins=1)
+def test_initial_states_map_to_initial_states():
+    found = judged("refines_counter", begins=1)
     assert (found.verdict, found.trace) == ("violated", [])
     assert "maps to no initial state of toy.counter: total 1" in str(found)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_other_spec_has_its_own_constants_and_storage(engine):
-    assert judged("refines_tally", engine).verdict == "holds"
-    small = judged("refines_tally", engine, room=2)
+def test_the_other_spec_has_its_own_constants_and_storage():
+    assert judged("refines_tally").verdict == "holds"
+    small = judged("refines_tally", room=2)
     assert small.verdict == "undecided"
     assert "abstract state.items_ has no room for more than 2: raise length" in str(small)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_search_that_saw_not_all_is_undecided(engine):
+def test_a_search_that_saw_not_all_is_undecided():
     model = spec.bind()
     claim = refinement_of(model, "refines_counter")
-    found = check_refinement(model, claim, engine=engine, max_states=5, progress=False)
+    found = check_refinement(model, claim, max_states=5, progress=False)
     assert (found.verdict, found.distinct) == ("undecided", 5)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_constraint_is_told(engine):
-    found = judged("refines_counter", engine, bound=2)
+def test_a_constraint_is_told():
+    found = judged("refines_counter", bound=2)
     assert (found.verdict, found.inside_constraint) == ("holds", True)
     assert "every step that stays inside the constraint" in str(found)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_constraint_may_be_given(engine):
+def test_a_constraint_may_be_given():
     model = spec.bind(jumps=True)
     claim = refinement_of(model, "refines_counter")
     constraint = "s.counts[1] == 0 and s.counts[2] == 0"
-    found = check_refinement(model, claim, engine=engine, constraint=constraint, progress=False)
+    found = check_refinement(model, claim, constraint=constraint, progress=False)
     assert (found.verdict, found.distinct, found.inside_constraint) == ("holds", 2, True)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_where_no_initial_state_is_inside_nothing_is_judged(engine):
+def test_where_no_initial_state_is_inside_nothing_is_judged():
     claim = refinement_of(spec.bind(), "refines_counter")
-    nothing = {"constraint": "s.counts[1] > 99", "engine": engine, "progress": False}
+    nothing = {"constraint": "s.counts[1] > 99", "progress": False}
     found = check_refinement(spec.bind(), claim, **nothing)
     assert (found.verdict, found.distinct) == ("undecided", 0)
     assert "no initial state is inside" in str(found)
@@ -250,9 +240,8 @@ def test_a_mapping_that_changes_the_state_is_refused():
     other.init(start)
     other.action(count)
     other.refines(counter, changes_the_state)
-    for engine in ENGINES:
-        with pytest.raises(LabError, match="only actions change a state"):
-            check_refinement(other.bind(), other.refinements[0], engine=engine, progress=False)
+    with pytest.raises(LabError, match="only actions change a state"):
+        check_refinement(other.bind(), other.refinements[0], progress=False)
 
 
 def changes_the_state(s, c, a):
@@ -318,19 +307,17 @@ def show(lamp, mode):
     lamp.mode = mode
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_fields_of_one_name_may_have_different_names_for_their_values(engine):
+def test_fields_of_one_name_may_have_different_names_for_their_values():
     claim = Refinement(by_name, seen)
-    found = check_refinement(lamp.bind(), claim, engine=engine, progress=False)
+    found = check_refinement(lamp.bind(), claim, progress=False)
     assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 3, 2)
 
 
 @pytest.mark.parametrize("mapping", [by_number, by_a_helper])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_mapping_does_not_copy_the_number_of_another_name(engine, mapping):
+def test_a_mapping_does_not_copy_the_number_of_another_name(mapping):
     told = "mode is one of off, on, broken, and .* one of off, warming, on: only their numbers"
     with pytest.raises(LabError, match=told):
-        check_refinement(lamp.bind(), Refinement(mapping, seen), engine=engine, progress=False)
+        check_refinement(lamp.bind(), Refinement(mapping, seen), progress=False)
 
 
 @pytest.mark.slow
@@ -343,8 +330,6 @@ def test_paxos_refines_consensus(capsys):
     out = capsys.readouterr().out
     assert "chosen {2} → {1, 2}" in out
     assert "= choose(v=2)" in out
-    assert main([*words, "--engine", "python", "--max-states", "5"]) == 2
-    capsys.readouterr()
     assert main([*words, "--fairness", "none"]) == 3
     assert "is checked step by step" in capsys.readouterr().err
 

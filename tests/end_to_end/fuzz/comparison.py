@@ -7,9 +7,9 @@ it.
 import importlib.util
 import sys
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from protocol_lab.distance.step_graph import UNKNOWN, OutOfMemory, StepGraph
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
 from protocol_lab.model.spec import Model
-from protocol_lab.model.transitions import evaluate, evaluate_step, initial, is_inside, successors
+from protocol_lab.model.transitions import evaluate, evaluate_step, initial, levels, successors
 from protocol_lab.simulation.simulate import simulate
 
 MAX_STATES = 400
@@ -243,23 +243,13 @@ class _Comparison:
 
 
 def reached(model: Model, most: int = MAX_STATES) -> tuple[list[bytes], int]:
-    """(the states that uncompiled steps lead to, up to so many, and how many steps lead from one of
+    """(the states that uncompiled steps lead to, up to so many; how many steps lead from one of
     them to another one); up to a step that can't be computed."""
-    rows: list[bytes] = []
-    known, edges = set(), 0
-
-    def enter(found: Iterable[bytes]) -> None:
-        for each in found:
-            if each not in known and len(known) < most and is_inside(model, each):
-                known.add(each)
-                rows.append(each)
-
+    rows, edges = [], 0
     with suppress(EvaluationError):
-        enter(each.row for each in initial(model))
-        for row in rows:
-            ahead = dict.fromkeys(each.row for each in successors(model, row))
-            enter(ahead)
-            edges += len(ahead.keys() & known - {row})
+        for _, row, found in islice(levels(model), most):
+            rows.append(row)
+            edges += len({each.row for each in found} - {row})
     return rows, edges
 
 
