@@ -27,11 +27,13 @@ from protocol_lab.stepper.static_view import static_html
 from protocol_lab.teaching.challenges import challenge_named, shortest
 from protocol_lab.teaching.feedback import folded
 from protocol_lab.teaching.overview import progress
+from protocol_lab.teaching.questions import ask
 from protocol_lab.traces.scenarios import Scenario, play, scenario, split_caption
 from protocol_lab.traces.walk import Moment, Walk
 
 __all__ = [
     "Walk",
+    "ask",
     "challenge",
     "check_property",
     "diagram",

@@ -146,7 +146,7 @@ def _task(call: ast.Call) -> Task | None:
     """The task that a call stands for, if it does."""
     first = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
     if isinstance(call.func, ast.Name) and isinstance(first, str):
-        if call.func.id == "predict":
+        if call.func.id in ("ask", "predict"):
             return Task("prediction", first)
         if call.func.id == "challenge":
             return Task("challenge", first)

@@ -1,7 +1,7 @@
 """A walk through the states of a model: steps, undo and redo, and branches kept side by side."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -236,6 +236,20 @@ class Walk:
         """To the moment of this depth (1 = the start) on the current branch."""
         path = self.path
         self.moment = path[min(max(depth, 1), len(path)) - 1]
+
+    def after(self, *steps: str) -> "Walk":
+        """A walk of its own: the steps taken so far, and then these. This one stays as it is.
+
+        Raises LabError for a step that can't happen.
+        """
+        end = None
+        for each in self.moment.path():
+            end = replace(each, previous=end)
+        walk = Walk(self.model, end.path()[0], {"main": end}, init=self.init)
+        walk.moment = end
+        for step in steps:
+            walk.take(step)
+        return walk
 
     def fork(self, name: str | None = None) -> str:
         """Start a new branch that ends, so far, at the current moment."""

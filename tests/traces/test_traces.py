@@ -307,3 +307,16 @@ def test_a_walk_is_not_written_as_a_page(here):
     with pytest.raises(LabError, match=r"walk.html: nothing is written with the ending .html"):
         save_walk(Walk.begin(load("kafka.id_sequence").bind()), "walk.html")
     assert list(here.iterdir()) == []
+
+
+def test_a_walk_that_goes_on_leaves_the_one_it_came_from_as_it_was():
+    first = Walk.begin(load("kafka.finite_replicated_log").bind())
+    first.take("append(replica=1, record=1)", "a caption")
+    kept = first.after()
+    second = first.after("append(replica=2, record=2)")
+    first.take("append(replica=1, record=2)")
+    assert [each.text for each in second.steps] == [
+        *("append(replica=1, record=1)", "append(replica=2, record=2)")
+    ]
+    assert [kept.moment.depth, kept.moment.caption, len(kept.path)] == [2, "a caption", 2]
+    assert (list(second.branches), first.moment.depth) == (["main"], 3)

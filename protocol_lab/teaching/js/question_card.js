@@ -1,0 +1,141 @@
+// The card of a question: its choices, the answer in the place where it was asked, and a poll of a room.
+//
+// It is a plain script: whoever draws a question joins it with its own, together with question_card.css.
+//
+//   const card = questionCard(host, { question, choices, choose, giveUp });
+//   card.show({ chosen, right, why, because, failed });
+//
+// host: the element that gets the card. question: a text with `code` and *emphasis*. choices: their texts.
+// choose(k), giveUp(): called when choice k was pressed, or "I don't want to guess"; the card then waits, until
+// show() is called with the answer: right is the number of the right choice (null while it is open), why the
+// reason, because the sentence for who chose wrongly, chosen the number of the choice (null: given up or none yet),
+// failed what went wrong instead. card.element is the card, card.focus() moves the focus to its first choice.
+// While a room is polled a press counts a hand, and choose() is not called; the presenter's button calls giveUp().
+
+function questionCard(host, { question, choices, choose, giveUp }) {
+  let state = { chosen: null, right: null, why: "", because: "", failed: "" };
+  let waiting = null; // what was pressed: the number of a choice, or "given up"
+  let votes = null; // how many hands each choice has, while a room is polled
+
+  function make(tag, attributes, ...content) {
+    const element = Object.assign(document.createElement(tag), attributes);
+    element.append(...content);
+    return element;
+  }
+
+  const isAnswered = () => (state.right ?? null) !== null;
+
+  // --- The parts, made once: a part that is pressed keeps the focus ---
+
+  const asked = make("p", { className: "lq-question", id: `lq-${Math.random().toString(36).slice(2)}` }, ...inline(question));
+  const buttons = choices.map((_, k) => make("button", { type: "button", onclick: () => press(k) }));
+  const group = make("div", { className: "lq-choices" }, ...buttons);
+  const verdict = make("p", { className: "lq-verdict" });
+  const skipper = make("button", { type: "button", className: "lq-skip", onclick: skip }, "I don't want to guess");
+  const opener = make("button", { type: "button", className: "lq-poll", title: "For a presenter: count the hands of a room", onclick: () => turn(choices.map(() => 0)) }, "poll");
+  const closer = make("button", { type: "button", className: "lq-poll", onclick: () => turn(null) }, "end the poll");
+  const shower = make("button", { type: "button", className: "lq-show", onclick: skip }, "Show what happens");
+  const root = make("section", { className: "lab-question" });
+  group.setAttribute("role", "group");
+  for (const each of [root, group]) each.setAttribute("aria-labelledby", asked.id);
+  verdict.setAttribute("role", "status");
+  root.append(make("p", { className: "lq-kind" }, "Predict"), asked, group, make("div", { className: "lq-foot" }, verdict, skipper, opener, closer, shower));
+  host.append(root);
+
+  function press(k) {
+    if (isAnswered() || waiting !== null) return;
+    if (votes) {
+      votes[k] += 1;
+      return draw();
+    }
+    waiting = k;
+    draw();
+    choose(k);
+  }
+
+  function skip() {
+    if (isAnswered() || waiting !== null) return;
+    waiting = "given up";
+    draw();
+    giveUp();
+  }
+
+  function turn(counted) {
+    votes = counted;
+    draw();
+    (counted ? closer : opener).focus({ preventScroll: true }); // for the button that was pressed is gone
+  }
+
+  /** The text's parts, with `code`, **strong** and *emphasis* as elements. */
+  function inline(text) {
+    const looks = { "`": "code", "**": "strong", "*": "em" };
+    return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).map((part, k) => {
+      if (k % 2 === 0) return part;
+      const mark = part.startsWith("**") ? "**" : part[0];
+      return make(looks[mark], {}, part.slice(mark.length, -mark.length));
+    });
+  }
+
+  // --- What is shown ---
+
+  function drawChoice(button, k) {
+    const isMine = k === state.chosen && !votes;
+    const isRight = isAnswered() && k === state.right;
+    const isWrong = isAnswered() && isMine && !isRight;
+    const content = [make("span", { className: "lq-name" }, ...inline(choices[k]))];
+    if (votes && isAnswered()) content[0].append(` · ${votes[k]}`);
+    if (isAnswered() && isMine) content.push(make("small", {}, " · your guess"));
+    if (isRight || isWrong) content.push(mark(isRight));
+    const sentence = isRight ? state.why : isWrong ? state.because : "";
+    if (sentence) content.push(make("span", { className: "lq-why" }, ...inline(sentence)));
+    button.replaceChildren(...content);
+    button.className = isRight ? "lq-is-right" : isWrong ? "lq-is-wrong" : "";
+    button.setAttribute("aria-pressed", String(isMine || k === waiting));
+    button.setAttribute("aria-disabled", String(isAnswered()));
+  }
+
+  function mark(isRight) {
+    const element = make("i", {}, isRight ? "✓" : "✗");
+    element.setAttribute("role", "img");
+    element.setAttribute("aria-label", isRight ? "right" : "wrong");
+    return element;
+  }
+
+  function told() {
+    const all = votes?.reduce((sum, each) => sum + each, 0);
+    if (waiting !== null) return "The run …";
+    if (state.failed) return state.failed;
+    if (votes && isAnswered()) return `${votes[state.right]} of ${all} saw it coming. The run says: ${choices[state.right]}.`;
+    if (votes) return `${all} ${all === 1 ? "answer" : "answers"}`;
+    if (!isAnswered()) return "Choose first. Nothing is graded.";
+    if ((state.chosen ?? null) === null) return `The run says: ${choices[state.right]}.`;
+    if (state.chosen === state.right) return "You saw it coming.";
+    return `A surprise: you chose ${choices[state.chosen]}, the run says ${choices[state.right]}.`;
+  }
+
+  function draw() {
+    const open = !isAnswered();
+    buttons.forEach(drawChoice);
+    root.classList.toggle("lq-polling", Boolean(votes));
+    root.classList.toggle("lq-answered", !open);
+    root.setAttribute("aria-busy", String(waiting !== null));
+    verdict.className = `lq-verdict${!open && state.chosen === state.right && !votes ? " lq-saw" : ""}`;
+    const text = told();
+    if (verdict.textContent !== text) verdict.replaceChildren(text);
+    skipper.hidden = !open || Boolean(votes);
+    opener.hidden = !open || Boolean(votes);
+    closer.hidden = !open || !votes;
+    shower.hidden = !open || !votes;
+  }
+
+  function show(now) {
+    const focused = root.contains(document.activeElement) ? document.activeElement : null;
+    state = { ...state, ...now };
+    waiting = null;
+    draw();
+    if (focused?.hidden) buttons[state.right ?? 0].focus({ preventScroll: true });
+  }
+
+  draw();
+  return { element: root, show, focus: () => buttons[0].focus() };
+}

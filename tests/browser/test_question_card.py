@@ -1,0 +1,124 @@
+"""The card of a question on a bare page: its states, sizes and contrast, keys, and a poll."""
+
+import pytest
+from playwright.sync_api import expect
+
+from protocol_lab.teaching.question_card import CARD_SCRIPT, CARD_STYLE
+from protocol_lab.teaching.questions import ask
+from tests.browser.readability import READ
+
+pytestmark = pytest.mark.browser
+
+QUESTION = "Broker 1 dies after both followers have left the `ISR`. Which replica leads?"
+CHOICES = {"replica 1": "It is dead.", "replica 2": "It is not in *sync*.", "nobody": ""}
+
+_DRAW = """([script, view]) => {
+  const make = new Function(`${script}; return questionCard;`)();
+  const choose = (k) => window.ask(k).then((now) => card.show(now));
+  const { question, choices } = view;
+  const card = make(document.body, { question, choices, choose, giveUp: () => choose(null) });
+}"""
+
+
+@pytest.fixture
+def card(browser):
+    """Opens a page with the card of the question, in this theme and of this width."""
+    pages = []
+
+    def open_card(theme="light", width=1280):
+        question = ask(QUESTION, CHOICES, lambda: "nobody", "Only replica 1 was in sync.")
+        page = browser.new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": 720})
+        style = CARD_STYLE.read_text(encoding="utf-8")
+        light = str(theme == "light").lower()
+        page.set_content(f"<style>{style}</style><body data-jp-theme-light={light}>")
+
+        def choose(k):
+            question.choose(k)
+            return question.to_json()
+
+        page.expose_function("ask", choose)
+        page.evaluate(_DRAW, [CARD_SCRIPT.read_text(encoding="utf-8"), question.to_json()])
+        return page
+
+    yield open_card
+    for page in pages:
+        page.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_card_can_be_read_and_pressed_in_each_state(card, screenshots, theme, width):
+    page = card(theme, width)
+    least = 44 if width <= 500 else 40
+    for state in ("asked", "wrong"):
+        if state == "wrong":
+            page.get_by_role("button", name="replica 2").click()
+            expect(page.locator(".lq-is-wrong")).to_contain_text("It is not in sync.")
+            expect(page.locator(".lq-is-right")).to_contain_text("Only replica 1 was in sync.")
+        page.screenshot(path=screenshots / f"question_{theme}_{width}_{state}.png")
+        for text in page.locator(".lab-question").evaluate(READ):
+            assert text["contrast"] >= 4.5, (state, text)
+            assert text["size"] >= 13, (state, text)
+        for button in page.locator("button:visible").all():
+            assert button.bounding_box()["height"] >= least
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_one_key_answers_and_is_read_aloud(card):
+    """What a screen reader is given: the group's name, each choice's state, and the verdict."""
+    page = card()
+    group = page.get_by_role("group", name=QUESTION.replace("`", ""))
+    expect(page.locator(".lq-question code")).to_have_text("ISR")
+    expect(page.get_by_text("✓")).to_have_count(0)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    mine = group.get_by_role("button", name="replica 2 · your guess wrong It is not in sync.")
+    expect(mine).to_be_focused()
+    expect(mine).to_have_attribute("aria-pressed", "true")
+    right = group.get_by_role("button", name="nobody right Only replica 1 was in sync.")
+    expect(right).to_have_attribute("aria-disabled", "true")
+    surprise = "A surprise: you chose replica 2, the run says nobody."
+    expect(page.get_by_role("status")).to_have_text(surprise)
+    page.keyboard.press("Enter")  # nothing is chosen twice
+    expect(page.get_by_role("status")).to_have_text(surprise)
+
+
+def test_who_saw_it_coming_and_who_gives_up(card):
+    page = card()
+    page.get_by_role("button", name="nobody").click()
+    expect(page.get_by_role("status")).to_have_text("You saw it coming.")
+    expect(page.locator(".lq-is-wrong")).to_have_count(0)
+    page = card()
+    page.get_by_role("button", name="I don't want to guess").press("Enter")
+    expect(page.get_by_role("status")).to_have_text("The run says: nobody.")
+    expect(page.locator(".lq-is-right")).to_be_focused()  # for the button that had it is gone
+    expect(page.get_by_text("your guess")).to_have_count(0)
+
+
+def test_a_poll_counts_hands_and_waits_for_the_presenter(card):
+    page = card()
+    page.get_by_role("button", name="poll").click()
+    one, two, nobody = page.locator(".lq-choices button").all()
+    for choice in (two, nobody, two):
+        choice.click()
+    expect(page.get_by_role("status")).to_have_text("3 answers")
+    expect(two).to_have_text("replica 2")
+    expect(page.get_by_role("button", name="I don't want to guess")).to_be_hidden()
+    page.get_by_role("button", name="Show what happens").click()
+    expect(page.get_by_role("status")).to_have_text("1 of 3 saw it coming. The run says: nobody.")
+    expect(two).to_have_text("replica 2 · 2")
+    expect(one).to_have_text("replica 1 · 0")
+    expect(nobody).to_contain_text("Only replica 1 was in sync.")
+
+
+def test_a_poll_can_be_ended_without_an_answer(card):
+    page = card()
+    page.get_by_role("button", name="poll").click()
+    page.get_by_role("button", name="replica 1").click()
+    page.get_by_role("button", name="end the poll").click()
+    expect(page.get_by_role("status")).to_have_text("Choose first. Nothing is graded.")
+    page.get_by_role("button", name="nobody").click()
+    expect(page.get_by_role("status")).to_have_text("You saw it coming.")
