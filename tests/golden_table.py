@@ -2,9 +2,8 @@
 
 `tests/golden/*.json` hold the runs, one a line, with the original's names: spec, constants,
 constraint, symmetry, invariant, and TLC's figures. Here each original spec has one small function
-that turns such a row into the words after `check`. To refresh a file from the full records:
-
-    python -m tests.golden_table kafka
+that turns such a row into the words after `check`. The files are TLC's word: nothing here writes
+them, and what the kit counts (`Configuration.size`, docs/results.md) is derived by its own tests.
 
 `with_conditions.json` has runs under constraints that lead to a place which small configurations
 do not come to: `original_condition` is what TLC was given, `condition` says the same here.
@@ -12,16 +11,13 @@ do not come to: `original_condition` is what TLC was given, `condition` says the
 
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "golden"
-REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
-"""The full records, in checkouts that have them beside the repository."""
 
 KEPT = (
     "id",
@@ -41,7 +37,7 @@ KEPT = (
     "trace_len",
     "per_action_generated",
 )
-"""What is compared of a record; a file may lack what none of its records has."""
+"""The fields of a run; a file may lack what none of its runs has."""
 
 RENAMED = {
     "next": "receive_response",
@@ -217,35 +213,6 @@ KIP_996: dict[str, Settings] = {
 }
 """Modified originals, by what the records' notes begin with."""
 
-KIP_996_CONDITIONS = {
-    r"net_connectivity\[\{1,2\}\] = TRUE": "1 in s.net_connectivity",
-    r"net_connectivity\[\{2,3\}\] = TRUE": "3 in s.net_connectivity",
-    r"net_connectivity\[\{1,3\}\] = net_connectivity\[\{2,3\}\]": (
-        "(2 in s.net_connectivity) == (3 in s.net_connectivity)"
-    ),
-    r"state\[(\d)\] # (\w+)": r's.state[\1] != "\2"',
-    r"state\[(\d)\] \\in \{(\w+), (\w+)\}": r's.state[\1] in ("\2", "\3")',
-    r"state\[(\d)\] \\in \{(\w+), (\w+), (\w+), (\w+), (\w+)\}": (
-        r's.state[\1] in ("\2", "\3", "\4", "\5", "\6")'
-    ),
-}
-"""The other conjuncts of a constraint, and what they are here but for capitals."""
-
-
-def kip_996_condition(constraint: str) -> str:
-    """What a constraint says that is no constant here; "" if it says nothing else."""
-    told = []
-    for part in constraint.split(" /\\ "):
-        if not part or re.search(KIP_996_BOUND, part):
-            continue
-        [told_as] = [
-            re.sub(theirs, ours, part)
-            for theirs, ours in KIP_996_CONDITIONS.items()
-            if re.fullmatch(theirs, part)
-        ]
-        told.append(re.sub(r'"(\w+)"', lambda name: name[0].lower(), told_as))
-    return " and ".join(told)
-
 
 def kip_966(row: Golden) -> Settings:
     """A bound on what is in flight, on the metadata log and on starts is a constant here."""
@@ -332,178 +299,3 @@ def as_told(ours: dict[str, int], theirs: dict[str, int]) -> dict[str, int]:
         if "+" in name:
             told[name] = sum(told.pop(each) for each in name.split("+"))
     return {name: count for name, count in told.items() if count or name in theirs}
-
-
-def full_records(file: str) -> list[dict[str, Any]]:
-    """The full records of a package's specs, where they lie beside the repository.
-
-    But for those of runs that were stopped before they had found out anything.
-    """
-    if file == "kip_996":
-        # The first runs of this specification lie among KRaft's.
-        of_kraft = [record for record in _records("kraft") if record["spec"] == file]
-        return [row for record in _records(file) + of_kraft for row in _of_kip_996(record)]
-    records = _records(file)
-    if file == "kip_966":
-        return [row for record in records for row in _of_kip_966(record)]
-    own = {name for name, (ours, _) in SPECS.items() if ours.startswith(f"{file}.")}
-    own -= {"kip_996"}
-    asked = (_uniform(each) for each in records if each["spec"] in own and _is_asked(each))
-    return [each for each in asked if each["complete"] or each["trace_len"]]
-
-
-def _records(file: str) -> list[dict[str, Any]]:
-    """What the files of this name hold, as it was written there."""
-    return [
-        record
-        for path in sorted(REFERENCE.glob(f"golden_*{file}*.json"))
-        for record in json.loads(path.read_text(encoding="utf-8"))
-    ]
-
-
-def _is_asked(record: dict[str, Any]) -> bool:
-    """Is it a run whose counts do not depend on the order of the search?
-
-    Under a view they do. A specification with fairness is for temporal properties, and a constraint
-    has to be one of our constants.
-    """
-    if "status" not in record:
-        return True
-    return (
-        record["specification"] == "Spec"
-        and record["view"] is None
-        and record["symmetry"] is None
-        and (record["constraint"] or _IN_FLIGHT).startswith(_IN_FLIGHT)
-    )
-
-
-_IN_FLIGHT = "Cardinality(net_messages)"
-
-
-def _of_kip_996(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A record in the words of the others: one row, or one for each temporal property.
-
-    None if it was stopped, is about a view, or follows a script, or if its invariants are made for
-    it.
-    """
-    is_scripted = record["specification"] not in ("Spec", "LivenessSpec")
-    if record["status"] not in ("complete", "violation") or record["view"] or is_scripted:
-        return
-    if not OF_KIP_996.issuperset(record["invariants"]):
-        return
-    note = record.get("note", "").removeprefix("modified: ")
-    changed = [name for name in KIP_996 if note.startswith(name.partition(": ")[2] or "-")]
-    violated = record["violated"]
-    is_temporal = record["specification"] == "LivenessSpec"
-    steps = (
-        [] if is_temporal else [name for name in record.get("properties", ()) if name in STEPS_996]
-    )
-    row = record | {
-        "spec": changed[0] if changed else "kip_996",
-        "condition": kip_996_condition(record["constraint"] or ""),
-        "complete": record["status"] == "complete",
-        "invariant": [violated] if violated else record["invariants"] + steps,
-        "per_action_generated": None if is_temporal else _all_actions(record),
-    }
-    row["invariant"] = [STEPS_996.get(name, name) for name in row["invariant"]]
-    if not is_temporal:
-        yield row
-    for name in record.get("properties", ()) if is_temporal else []:
-        yield row | {"property": name, "invariant": []}
-
-
-def _of_kip_966(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A record in the words of the others: one row, or one for each temporal property.
-
-    None if it was stopped, ended in an evaluation error, is about a view, or simulates. TypeOK is
-    what types are here.
-    """
-    if record["status"] not in ("complete", "violation") or record["view"]:
-        return
-    if record.get("simulate"):
-        return
-    first, _, rest = record["id"].partition("_")
-    changed = rest.partition("_")[0] if first == "v" and not rest.endswith("control") else ""
-    changed = first if first == "v35" else changed
-    violated = record["violated"]
-    is_temporal = record["specification"] == "LivenessSpec"
-    checked = [name for name in record["invariants"] if name != "TypeOK"]
-    row = record | {
-        "spec": f"kip_966: {changed}" if changed else "kip_966",
-        "condition": IN_A_CHAIN if "FetchRequest" in (record["constraint"] or "") else "",
-        "complete": record["status"] == "complete",
-        "invariant": [violated] if violated else checked,
-        "per_action_generated": None if is_temporal else {"Init": 1} | record[BY_ACTION],
-    }
-    if not is_temporal:
-        yield row
-    elif violated:
-        yield row | {"property": violated, "invariant": []}
-    else:
-        for name in record["properties"]:
-            yield row | {"property": name, "invariant": []}
-
-
-BY_ACTION = "per_action_generated"
-IN_A_CHAIN = (
-    "all(m.source == 2 and m.dest == 1 or m.source == 3 and m.dest == 2"
-    " for m in s.messages.fetch_requests)"
-)
-"""The one constraint of kip_966 that is no constant here: 2 fetches from 1 only, and 3 from 2."""
-
-
-def _all_actions(record: dict[str, Any]) -> dict[str, int]:
-    """The actions' counts; no record has the initial state's, and some lack clients' requests."""
-    counts = record["per_action_generated"]
-    rest = record["generated"] - 1 - sum(counts.values())
-    requests = counts.get("HandleClientRequest", 0) + rest
-    return {"Init": 1, **counts, "HandleClientRequest": requests}
-
-
-OF_KIP_996 = {
-    *("LogMatching", "LeaderCompleteness", "ElectionSafety", "Durability", "NoIllegalState"),
-    *("ValidRolesAndStates", "LeaderStays", "LeaderStaysUnlessRestarted"),
-}
-"""The invariants that our spec has as well."""
-
-STEPS_996 = {
-    "EpochMonotone": "EpochMonotone",
-    "OneVote": "OneVoteInAnEpoch",
-    "HwmMonotone": "HwmMonotone",
-}
-"""Properties of steps, and their names here."""
-
-
-def _uniform(record: dict[str, Any]) -> dict[str, Any]:
-    """A record that says `status` and `invariants`, in the words of the others.
-
-    What was violated may be an action property, which is not among the invariants. The actions'
-    counts have the constraint among them, and not the one initial state.
-    """
-    if "status" not in record:
-        return record
-    violated = (record["violated"] or "").removeprefix("action property ")
-    counts = record["per_action_generated"]
-    if counts:
-        kept = {name: count for name, count in counts.items() if name != "FewMessages"}
-        counts = {"Init": 1, **kept}
-    return record | {
-        "complete": record["status"] == "complete",
-        "invariant": [violated] if violated else record["invariants"],
-        "violated": violated or None,
-        "per_action_generated": counts,
-    }
-
-
-def compact(records: list[dict[str, Any]]) -> str:
-    """The full records cut down to the fields that are compared, as the text of a golden file."""
-    lines = [
-        json.dumps({name: record[name] for name in KEPT if name in record}) for record in records
-    ]
-    return "[\n" + ",\n".join(lines) + "\n]\n"
-
-
-if __name__ == "__main__":
-    (FOLDER / f"{sys.argv[1]}.json").write_text(
-        compact(full_records(sys.argv[1])), encoding="utf-8"
-    )

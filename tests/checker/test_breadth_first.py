@@ -18,16 +18,15 @@ from protocol_lab.catalog import load
 from protocol_lab.checker.result import Verdict
 from protocol_lab.compiler import building
 from protocol_lab.compiler.fingerprint import fingerprint, fingerprints
-from protocol_lab.compiler.operations.bags import BAG_OPERATIONS
 from protocol_lab.explore import explore
-from protocol_lab.model import containers, node_sets
+from protocol_lab.model import node_sets
 from protocol_lab.model.constants import show_text
 from protocol_lab.model.containers import add, take
 from protocol_lab.model.layout import Bag, resolve
 from protocol_lab.model.spec import Property
-from protocol_lab.model.state_view import encode_plain, plain, view
+from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_initial, find_step, step_of
-from protocol_lab.model.transitions import attempts, initial, successors
+from protocol_lab.model.transitions import initial, successors
 from protocol_lab.simulation.simulate import simulate
 from protocol_lab.teaching.exercises import with_action
 from tests import ROOT
@@ -69,12 +68,6 @@ def test_a_violation_outside_the_constraint_is_found_but_not_counted():
     outside = agree(model, constraint="s.messages.size <= 2", to_the_end=True)
     assert outside.verdict == "violated"
     assert outside.violating["few_letters"] == 0
-
-
-def test_of_two_broken_invariants_the_first_named_is_reported():
-    model = counter.bind(limit=5)
-    assert agree(model, invariants=["never_to_three"]).violated == "never_to_three"
-    assert len(agree(model, invariants=["never_to_three"]).trace_rows) == 4
 
 
 def test_several_initial_states_and_the_line_that_chooses_one():
@@ -252,43 +245,6 @@ def test_memory_is_bounded():
     assert "memory" in result.undecided_reason
 
 
-def sampled_rows(model, count=200) -> list[bytes]:
-    """The first states in breadth-first order."""
-    rows = [each.row for each in initial(model)]
-    for row in rows:
-        for each in successors(model, row):
-            if each.row not in rows:
-                rows.append(each.row)
-        if len(rows) >= count:
-            break
-    return rows
-
-
-def test_every_state_decodes_and_encodes_to_the_same_bytes():
-    model = letters.bind(servers=3)
-    for row in sampled_rows(model):
-        assert (
-            encode_plain(model.layout, plain(view(model.layout, row))).ljust(len(row), b"\0") == row
-        )
-
-
-def test_a_refusal_changes_nothing():
-    model = letters.bind(servers=3)
-    for row in sampled_rows(model, 60):
-        for each in attempts(model, row):
-            state = bytearray(row)
-            reason = each.action.function(view(model.layout, state), model.constants, **each.args)
-            assert each.taken or (reason and bytes(state) == row)
-
-
-def test_steps_read_back_from_their_text():
-    model = letters.bind(servers=3)
-    for row in sampled_rows(model, 60):
-        for each in successors(model, row):
-            text = step_of(model, row, each.action, each.args).text
-            assert find_step(model, row, text).row == each.row
-
-
 def test_a_message_is_named_by_the_fewest_fields():
     model = letters.bind(servers=3, starts=1)
     row = next(initial(model)).row
@@ -342,12 +298,6 @@ def test_of_many_constants_those_are_told_that_are_not_as_by_default():
     assert show_text(some) == "value=2 max_epoch=none observer_vote_fixed=true"
     text = dict(each.split("=") for each in show_text(some).split())
     assert kraft.bind(**text).constants == some
-
-
-@pytest.mark.parametrize("condition", ["s.n <", "s.m == 1", "unknown > 1", "len(s)"])
-def test_a_wrong_condition_gets_one_sentence(condition):
-    with pytest.raises(LabError, match=r"condition|expression"):
-        explore(counter.bind(), constraint=condition)
 
 
 def test_a_condition_may_be_a_function_of_the_caller():
@@ -513,29 +463,6 @@ def test_a_search_without_a_state_says_that_nothing_was_checked(engine):
     assert "nothing was checked: no initial state meets the constraints" in str(result)
 
 
-def test_an_edited_spec_file_is_read_again(tmp_path, monkeypatch):
-    folder = tmp_path / "edited_spec"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("", encoding="utf-8")
-    toys = (ROOT / "tests" / "toy_specs.py").read_text(encoding="utf-8")
-    source = toys.partition("class Counter")
-    module = source[0].split("Server = Node")[0] + source[1] + source[2]
-    module = module.replace("counter = Spec(", "spec = counter = Spec(")
-    (folder / "counting.py").write_text(
-        module.replace("toy.counter", "edited.counting"), encoding="utf-8"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    assert explore(load("edited.counting").bind(limit=5)).distinct == 6
-    text = (folder / "counting.py").read_text(encoding="utf-8")
-    (folder / "counting.py").write_text(
-        text.replace("s.n += c.step", "s.n += c.step + 1"), encoding="utf-8"
-    )
-    assert explore(load("edited.counting").bind(limit=5)).distinct == 4
-    (folder / "counting.py").write_text("import no_such_module", encoding="utf-8")
-    with pytest.raises(LabError, match=r"counting.py can't be loaded: ModuleNotFoundError"):
-        load("edited.counting")
-
-
 EXPLORE_LETTERS = """
 import sys
 from protocol_lab.explore import explore
@@ -561,7 +488,3 @@ def test_kernels_that_different_processes_have_compiled_can_be_loaded_together(t
     alone = explored("4"), explored("8")
     assert explored("4", "8") == explored("8", "4") == [*alone[0], *alone[1]]
     assert alone[0] == alone[1]
-
-
-def test_container_functions_with_compiled_versions_are_named():
-    assert set(containers.COMPILED_APART) == {containers.overflow, *BAG_OPERATIONS}

@@ -19,14 +19,11 @@ from protocol_lab import (
     Int8,
     Int16,
     Range,
-    Seq,
     Spec,
     Struct,
-    append,
     members,
     size,
     subsets,
-    truncate,
 )
 from protocol_lab.checker import cross_check, request
 from protocol_lab.distance.nearest_violation import Nearness
@@ -247,56 +244,6 @@ def test_a_fault_is_undecided_alike_wherever_it_is(place):
     assert native.undecided_reason.endswith(f"test_faults.py line {line}")
 
 
-@pytest.mark.parametrize("judged_as", ["sometimes", "invariant"])
-def test_what_a_state_reaches_counts_unless_another_of_these_fails_there(judged_as):
-    """All sometimes properties of a state are judged before its invariants."""
-    spec = counting("nowhere", None)
-
-    @spec.sometimes
-    def late(s: State, c: Nothing):
-        return HOLDS if s.n == LATE else "not late"
-
-    @getattr(spec, judged_as)
-    def far(s: State, c: Nothing):
-        return HOLDS if (slot_past_the_end(s) == 1000) == (judged_as == "sometimes") else "no"
-
-    native, plain = (explore(spec.bind(), engine=each, progress=False) for each in ENGINES)
-    assert outcome(native) == outcome(plain)
-    assert native.verdict == "undecided"
-    assert native.never_reached == (["late", "far"] if judged_as == "sometimes" else [])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("reached", "verdict"), [(0, "holds"), (1, "undecided"), (2, "undecided")])
-@pytest.mark.parametrize("engine", ["native", "python", "spark"])
-def test_a_sometimes_property_is_judged_to_the_end_of_the_level_that_reaches_it(
-    engine, reached, verdict
-):
-    """The states 1 and 2 are found in the same level; in which order is no matter."""
-    spec = Spec("toy.two", State, Nothing)
-
-    @spec.init
-    def start(s: State, c: Nothing):
-        return TAKEN
-
-    @spec.action
-    def go(s: State, c: Nothing, by: Range(1, 2)):
-        if s.n > 0:
-            return "gone"
-        s.n = by
-        return TAKEN
-
-    @spec.sometimes
-    def far(s: State, c: Nothing):
-        if s.n == reached:
-            return HOLDS
-        return "not far" if s.n == 0 else f"not far: {s.arr[s.n + 300]}"
-
-    found = explore(spec.bind(), engine=engine, progress=False)
-    assert found.verdict == verdict
-    assert found.distinct == 3 or verdict == "undecided"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["action", "init", "invariant", "step invariant"])
 def test_a_fault_is_told_alike_on_spark(place):
@@ -488,15 +435,6 @@ def test_compiled_code_has_64_bits_and_says_so(number):
     assert (native.distinct, plain.verdict) == (LATE + 2, "holds")  # the step itself, too
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_compiled_code_has_64_bits_wherever_that_is(place):
-    result = explore(counting(place, too_large_sum).bind(), progress=False)
-    if place == "init":  # plain Python makes it
-        assert result.verdict == "holds"
-    else:
-        assert 'engine="python" has neither bound' in result.undecided_reason
-
-
 @pytest.mark.parametrize("engine", [*ENGINES, "spark"])
 def test_a_late_number_for_a_whole_array_is_a_mistake_in_the_spec(engine):
     def assign(s, c):
@@ -546,50 +484,6 @@ def test_initial_states_up_to_one_that_does_not_fit_count(most, verdict, distinc
         assert [each.undecided_reason for each in results] == [words] * 3
     else:
         assert [each.violation_reason for each in results] == ["too large"] * 3
-
-
-def test_a_full_container_of_fixed_size_is_to_be_declared_with_more_room():
-    class Small(Struct):
-        items: Seq(Int8, 4)
-
-    spec = Spec("toy.small", Small, Nothing)
-
-    @spec.init
-    def start(s, c):
-        return TAKEN
-
-    @spec.action
-    def grow(s, c):
-        append(s.items, 1)
-        return TAKEN
-
-    for engine in ENGINES:
-        result = explore(spec.bind(), engine=engine, progress=False)
-        words = "state.items has no room for more than 4: declare it with more room (at grow)"
-        assert result.undecided_reason == words
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_to_keep_fewer_than_no_items_is_a_fault(engine):
-    class Short(Struct):
-        n: Int8
-        log: Seq(Int8, 4)
-
-    spec = Spec("toy.short", Short, Nothing)
-
-    @spec.init
-    def start(s, c):
-        append(s.log, 1)
-        return TAKEN
-
-    @spec.action
-    def shorten(s, c):
-        truncate(s.log, s.n - 1)
-        return TAKEN
-
-    result = explore(spec.bind(), engine=engine, progress=False)
-    assert result.verdict == "undecided"
-    assert "state.log.items has no item -1; there are 1" in result.undecided_reason
 
 
 # --- Disagreements -------------------------------------------------------------------------------

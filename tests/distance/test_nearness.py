@@ -10,10 +10,6 @@ from itertools import chain, repeat
 import pytest
 
 from protocol_lab import HOLDS, TAKEN, Int8, LabError, Range, Spec, Struct
-from protocol_lab.checker.breadth_first import NativeSearch
-from protocol_lab.checker.reference import PythonSearch
-from protocol_lab.checker.request import GOAL, SearchRequest
-from protocol_lab.compiler import building
 from protocol_lab.distance.distance_values import (
     ALL_STATES,
     EXACT,
@@ -26,7 +22,6 @@ from protocol_lab.distance.distance_values import (
 from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.distance.path_to_state import FOUND, UNDECIDED, UNREACHABLE, find_state
 from protocol_lab.explore import explore
-from protocol_lab.model.state_view import view
 from protocol_lab.model.transitions import attempts, evaluate, evaluate_step, initial, successors
 from protocol_lab.stepper.background import Background
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
@@ -331,13 +326,6 @@ def test_an_unknown_invariant_gets_one_sentence():
         Nearness(plane.bind(), ["no_such"])
 
 
-def test_texts():
-    texts = [Distance(EXACT), Distance(EXACT, 1), Distance(EXACT, 5), Distance(MORE, 9)]
-    assert [each.text for each in texts] == ["here", "1 step", "5 steps", "more than 9 steps"]
-    assert Distance(NEVER).text == "none can be reached"
-    assert Distance(UNKNOWN).text == "outside the constraint"
-
-
 def the_talks_loss():
     """The walk of slides 46-56."""
     folder = scenarios_of("kafka.unclean_leader_election")
@@ -355,22 +343,6 @@ def test_the_talks_loss_comes_one_step_nearer_with_every_step(way):
 
 
 # --- Find me a state ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("engine", [NativeSearch, PythonSearch])
-def test_both_engines_begin_where_they_are_told_and_end_at_the_goal(engine):
-    model = plane.bind(limit=5)
-    row = sampled(model, 8)[-1]
-    request = SearchRequest([], [], starts=[row], goal=lambda s, c: s.y == 4 and s.x == 1)
-    result = engine(model, request).run()
-    assert (result.violated, result.trace_rows[0]) == (GOAL, row)
-    shown = view(model.layout, result.trace_rows[-1])
-    assert (shown.x, shown.y) == (1, 4)
-    again = PythonSearch(model, request).run()
-    assert result.trace_rows == again.trace_rows
-    assert (result.per_depth, result.per_action) == (again.per_depth, again.per_action)
-    everything = engine(model, SearchRequest([], [], starts=[row])).run()
-    assert everything.exhaustive
 
 
 def test_the_shortest_path_from_here():
@@ -411,15 +383,6 @@ def test_a_search_for_a_state_tells_its_bounds_and_its_progress():
     assert (cut.verdict, "raise slots" in cut.text) == (UNDECIDED, True)
 
 
-def test_another_condition_compiles_only_itself(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
-    model = plane.bind(limit=5)
-    find_state(model, None, "s.x == 1")
-    before = len(building.compilations)
-    find_state(model, None, "s.x == 2 and s.y >= 0")
-    assert len(building.compilations) == before + 1
-
-
 @pytest.mark.parametrize(
     ("condition", "words"),
     [
@@ -448,13 +411,6 @@ def direct(function) -> None:
     function()
 
 
-def test_no_thread_before_the_first_job():
-    before = set(threading.enumerate())
-    background = Background(direct)
-    assert set(threading.enumerate()) <= before
-    background.close()
-
-
 def test_the_latest_job_wins():
     background, results, finished = Background(direct), [], threading.Event()
     running, seen_stopped = threading.Event(), threading.Event()
@@ -475,29 +431,6 @@ def test_the_latest_job_wins():
     assert seen_stopped.is_set()
     assert results[-1] == "last"
     assert "stale" not in results
-    background.close()
-
-
-def test_a_result_that_was_overtaken_before_it_was_delivered_is_dropped():
-    posted, ready, results = [], threading.Semaphore(0), []
-    background = Background(lambda function: (posted.append(function), ready.release()))
-    background.submit("near", lambda _: "stale", results.append)
-    assert ready.acquire(timeout=PATIENCE)
-    background.submit("near", lambda _: "fresh", results.append)
-    assert ready.acquire(timeout=PATIENCE)
-    assert background.is_busy("near")
-    for each in posted:
-        each()
-    assert results == ["fresh"]
-    assert not background.is_busy("near")
-    background.close()
-
-
-def test_keys_run_side_by_side():
-    background, both = Background(direct), threading.Barrier(3, timeout=PATIENCE)
-    for key in ("near", "find"):
-        background.submit(key, lambda _: both.wait(), lambda _: None)
-    both.wait()
     background.close()
 
 
@@ -536,17 +469,6 @@ def test_closing_stops_the_running_job_and_ends_the_threads():
     assert not thread.is_alive()
     background.submit("near", lambda _: 1, results.append)
     assert results == []
-
-
-def test_a_closed_event_loop_ends_the_work_quietly():
-    def closed(function):
-        raise RuntimeError("Event loop is closed")
-
-    background, threads = Background(closed), set(threading.enumerate())
-    background.submit("near", lambda _: 1, lambda _: None)
-    for thread in set(threading.enumerate()) - threads:
-        thread.join(10)
-        assert not thread.is_alive()
 
 
 def test_the_first_steps_are_in_the_order_of_the_attempts():

@@ -5,7 +5,6 @@ import signal
 from dataclasses import replace
 from itertools import combinations
 from typing import Annotated, NamedTuple
-from unittest.mock import MagicMock
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from protocol_lab import (
     NEXT,
-    NONE,
     TAKEN,
     Array,
     Bag,
@@ -36,10 +34,8 @@ from protocol_lab import (
     eventually_always,
     leads_to,
     only,
-    prepare,
     with_node,
 )
-from protocol_lab.catalog import load
 from protocol_lab.diagrams.lasso import lasso_picture
 from protocol_lab.distance.path_to_state import find_state
 from protocol_lab.distance.step_graph import StepGraph
@@ -290,16 +286,6 @@ def test_an_answer_comes_unless_the_network_loses_too_much():
     assert told in str(lost)
 
 
-def test_without_fairness_nothing_has_to_happen():
-    spec = fair_network()
-    model = spec.bind(lossy=False, crashes=0)
-    lazy = check_property(model, "every_request_is_answered", fairness="none")
-    assert (lazy.verdict, lazy.loop_from, lazy.stutters) == ("violated", 2, True)
-    assert "a run may stop anywhere" in str(lazy)
-    pressed = check_property(model, "every_request_is_answered", fairness="next")
-    assert pressed.verdict == "holds"
-
-
 def two_in_turn() -> Spec:
     """A switch that a and b can flip for ever, and a step out that strong fairness demands."""
     spec = replace(graph_spec.spec, name="toy.switch", properties=[], fairness=[])
@@ -314,41 +300,6 @@ def two_in_turn() -> Spec:
 
 SWITCH = {"a_steps": 1 << 1 | 1 << 4, "b_steps": 1 << 6, "p": 4}
 """a leads from 0 to 1 and back, b from 1 to 2, where p is true."""
-
-
-def test_a_loop_that_weak_fairness_allows_and_strong_fairness_forbids():
-    spec = two_in_turn()
-    spec.weakly_fair(a, b)
-    weak = check_property(spec.bind(**SWITCH), "gets_to_p")
-    assert (weak.verdict, weak.loop_from, len(weak.trace_rows)) == ("violated", 1, 3)
-    assert [each.text for each in weak.why_fair] == [
-        "some a is taken after state 1",
-        "some b is not possible in state 1: no such step of b",
-    ]
-    assert "goes round through 2 states for ever" in str(weak)
-    spec.strongly_fair(b)
-    assert check_property(spec.bind(**SWITCH), "gets_to_p").verdict == "holds"
-
-
-@pytest.mark.parametrize(
-    ("assumed", "verdict"),
-    [
-        ((a, b), "holds"),  # WF(a) /\ WF(b): b stays possible, and has to be taken
-        ((either(a, b),), "violated"),  # WF(a \/ b): a, a, a, ... is fair
-        ((either(a, b), b), "holds"),
-    ],
-)
-def test_fairness_of_two_actions_is_more_than_of_one_or_the_other(assumed, verdict):
-    spec = two_in_turn()
-    spec.weakly_fair(*assumed)
-    always_possible = {**SWITCH, "b_steps": 1 << 2 | 1 << 6}  # b leads to 2 from 0 and from 1
-    found = check_property(spec.bind(**always_possible), "gets_to_p")
-    assert found.verdict == verdict
-    if verdict == "violated":
-        assert found.fairness == ["weak fairness of a or b"]
-        assert [each.text for each in found.why_fair] == [
-            "some step of a or b is taken after state 1"
-        ]
 
 
 def test_fairness_of_one_or_the_other_forbids_to_stop_and_may_be_for_each():
@@ -449,37 +400,6 @@ def test_a_weak_condition_is_met_where_its_step_would_change_nothing():
     ]
     spec.strongly_fair(ask, each="client")
     assert check_property(spec.bind(), "both_ask", progress=False).verdict == "holds"
-
-
-def test_many_conditions_that_are_never_possible_are_counted():
-    def ask_first(s, c, client: Client):
-        if client > 1 or client in s.asked:
-            return "it is not the turn of this client"
-        s.asked = with_node(s.asked, client)
-        return TAKEN
-
-    def give_up(s, c):
-        s.asked = only(NONE)
-        return TAKEN
-
-    spec = locks(ask_first, give_up)
-    spec.weakly_fair(ask_first, each="client")
-    spec.weakly_fair(give_up)
-    found = check_property(spec.bind(clients=5), "somebody_gets_it", progress=False)
-    assert len(found.why_fair) == 6
-    assert "never possible there: ask_first for every other client (4 of 5)" in str(found)
-
-
-def test_declaring_an_assumption_again_replaces_it():
-    spec = two_in_turn()
-    spec.weakly_fair(a, b)
-    spec.weakly_fair(b)
-    spec.weakly_fair(b, each="to")
-    assert [each.text for each in spec.fairness] == [
-        "weak fairness of a",
-        "weak fairness of b",
-        "weak fairness of b for each to",
-    ]
 
 
 def test_a_lasso_is_a_walk_and_a_scenario(tmp_path):
@@ -809,16 +729,6 @@ def test_other_conditions_are_true_or_false_too(engine):
         explore(model, constraint=says_holds, engine=engine, progress=False)
     with pytest.raises(LabError, match=told):
         find_state(model, None, says_holds)
-
-
-def test_preparing_compiles_what_properties_need(monkeypatch):
-    model, asked = load("kafka.kip_320").bind(max_records=0), []
-    monkeypatch.setattr(prepare, "_models", lambda name: [model])
-    monkeypatch.setattr(prepare, "Nearness", MagicMock())
-    monkeypatch.setattr(prepare, "explore", MagicMock())
-    monkeypatch.setattr(prepare, "check_property", lambda model, name, **_: asked.append(name))
-    prepare.compile_all(model.spec.name)
-    assert asked == ["leaders_learn_of_their_election", "everybody_learns_who_leads"]
 
 
 def test_a_property_that_claims_nothing_is_refused():

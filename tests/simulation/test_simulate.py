@@ -36,7 +36,6 @@ from protocol_lab.model.spec import Property
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import evaluate, successors
 from protocol_lab.simulation import simulate as simulating
-from protocol_lab.simulation.bias import place, streams, weight_bits
 from protocol_lab.simulation.coverage_estimate import Sightings
 from protocol_lab.simulation.random_walks import ENDS, TOGETHER
 from protocol_lab.simulation.shrinking import shrink
@@ -159,15 +158,6 @@ def test_a_swarm_takes_no_step_that_changes_nothing():
     assert len(ended.per_depth) <= 3
 
 
-def test_preferences_are_as_rare_as_the_docstring_says():
-    chance = streams(np.uint64(1), np.arange(40_000))
-    bits = [weight_bits(chance, k, 3) for k in range(len(chance))]
-    places = np.array([place(0.1, np.uint64(each), 1000) for each in bits])
-    assert sorted(set(places)) == [1, 100, 999]
-    shares = [float(np.mean(places == each)) for each in (1, 100, 999)]
-    assert shares == pytest.approx([0.5, 0.25, 0.25], abs=0.01)
-
-
 def test_why_walks_end():
     result = simulate(lottery.bind(), invariants=[], walks=5_000, steps=1)
     outside = result.ends["outside the constraint"]
@@ -204,15 +194,6 @@ def test_a_seed_gives_the_same_walks_whatever_the_number_of_threads(monkeypatch)
     assert outcome(invariants=[], walks=walks, steps=12, seed=6) != first
 
 
-def test_more_walks_begin_with_the_same_ones():
-    few, many = (
-        simulate(BROKEN, invariants=[], walks=walks, steps=9, seed=3)
-        for walks in (10, TOGETHER + 10)
-    )
-    assert many.walks == TOGETHER + 10
-    assert few.estimate.seen <= many.estimate.seen
-
-
 def test_what_was_found_is_a_walk_of_the_protocol():
     found = simulate(BROKEN, walks=5_000, steps=40, seed=2, as_found=True)
     assert (found.verdict, found.violated) == ("violated", "executed_at_most_once")
@@ -235,18 +216,6 @@ def test_enough_walks_see_everything_and_nothing_else():
     assert seen.estimate.seen == seen.estimate.least == whole.distinct
     assert seen.never_taken == []
     assert seen.verdict == "undecided"
-
-
-def test_actions_that_no_walk_took_are_named():
-    seen = simulate(request_reply.bind(lossy=0, crashes=0, remembers="on_disk"), walks=500)
-    assert set(seen.never_taken) == {"lose_request", "lose_reply", "crash"}
-    assert "never taken: lose_request, lose_reply, crash" in str(seen)
-
-
-def test_one_walk_of_one_step():
-    said = str(simulate(BROKEN, walks=1, steps=1, invariants=[], progress=False))
-    assert "1 random walk of up to 1 step, seed" in said
-    assert "  1 walk of 1 step in all, seed" in said
 
 
 def test_a_time_limit_and_an_interruption_end_it():
@@ -368,11 +337,6 @@ def test_a_violation_that_memory_does_not_suffice_to_repeat_is_undecided(monkeyp
     assert "undecided" in str(found)
 
 
-def test_a_walk_can_break_a_step_invariant():
-    found = simulate(counter.bind(limit=9), invariants=["never_to_three"], walks=3)
-    assert (found.violated, len(found.trace)) == ("never_to_three", 3)
-
-
 # --- Estimates ---------------------------------------------------------------------------------
 
 
@@ -408,14 +372,6 @@ def test_where_states_are_alike_it_comes_close_also_if_only_a_sample_is_counted(
     assert sampled.estimate().sampled
     assert sampled.estimate().seen == pytest.approx(whole.estimate().seen, rel=0.1)
     assert sampled.estimate().least == pytest.approx(40_000, rel=0.2)
-
-
-def test_one_long_walk_alone_may_exceed_what_is_counted():
-    sightings = Sightings(kept=100)
-    sightings.add(random_walks(5_000, 1, 20_000, seed=3), 0)
-    assert sightings.stored <= 100
-    assert sightings.estimate().seen == pytest.approx(5_000, rel=0.5)
-    assert "one walk allows no estimate" in sightings.estimate().text
 
 
 # --- Losses that a search does not reach -------------------------------------------------------

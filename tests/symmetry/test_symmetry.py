@@ -4,9 +4,6 @@ The compiled canonical forms are compared with the plain ones, which try every r
 """
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import product
 from typing import Annotated, NamedTuple
@@ -15,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 
 from kafka_spec.async_isr import Replica
 from protocol_lab import (
@@ -43,14 +39,12 @@ from protocol_lab.compiler.kernels import Kernels
 from protocol_lab.explore import explore
 from protocol_lab.model.state_view import encode_plain
 from protocol_lab.model.step_text import find_step
-from protocol_lab.symmetry.canonical_form import sort_numbers
 from protocol_lab.symmetry.permutations import all_renamings, renamed, smallest_name
 from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.symmetry.symmetry_check import check_alike
 from tests.request_reply import spec as request_reply
 from tests.seldom import one_in
 from tests.spec_checks import agree, cases_of
-from tests.test_style import ROOT
 
 # --- Canonical forms ---------------------------------------------------------------------------
 
@@ -140,12 +134,6 @@ def known_by(rows: list[bytes]) -> list[int]:
     return identity.prints(words, len(rows), np.ones(len(rows), np.uint8))[0].tolist()
 
 
-def test_there_are_as_many_renamings_as_there_should_be():
-    assert len(RENAMINGS) == 6 * 2
-    assert RENAMINGS[0] == {"servers": [0, 1, 2, 3], "clients": [0, 1, 2]}
-    assert len({json.dumps(each) for each in RENAMINGS}) == 12
-
-
 @pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(states, states, st.sampled_from(RENAMINGS))
@@ -163,62 +151,6 @@ def test_states_are_known_by_the_same_exactly_if_a_renaming_makes_one_of_the_oth
         (of_row[j] == of_row[k]) == (smallest[j] == smallest[k])
         for j, k in product(range(4), repeat=2)
     )
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.permutations([1, 2, 3]), st.integers(0, 3))
-def test_states_of_which_colours_say_little(ring, leader):
-    """Everybody follows somebody in a ring, or nobody: colours alone don't tell them apart."""
-    empty = {"serves": set(), "votes": dict.fromkeys((1, 2, 3), 0), "inbox": []}
-    follows = {node: ring[(k + 1) % 3] for k, node in enumerate(ring)}
-    state = {
-        "leader": leader,
-        "server": {k: {**empty, "follows": follows[k]} for k in (1, 2, 3)},
-        "client": {1: 0, 2: 0},
-        "log": [],
-        "bag": [],
-        "table": [0, 0],
-    }
-    rows = [renamed(MODEL.layout, encoded(state), names) for names in RENAMINGS]
-    assert len(set(known_by(rows))) == 1
-
-
-def test_a_renaming_moves_everything():
-    item = {"owner": 1, "readers": {1, 3}, "sender": 2, "number": 7}
-    other = {**item, "owner": 2}
-    state = {
-        "leader": 1,
-        "server": {
-            1: {"follows": 2, "serves": {1}, "votes": {1: 5, 2: 0, 3: 6}, "inbox": [item, other]},
-            2: {"follows": 0, "serves": set(), "votes": {1: 0, 2: 0, 3: 0}, "inbox": []},
-            3: {"follows": 1, "serves": {2}, "votes": {1: 1, 2: 2, 3: 3}, "inbox": []},
-        },
-        "client": {1: 3, 2: 0},
-        "log": [item],
-        "bag": [item, other],
-        "table": [0, 1],
-    }
-    moved = {"owner": 2, "readers": {2, 1}, "sender": 1, "number": 7}
-    moved_other = {**moved, "owner": 3}
-    expected = {
-        "leader": 2,
-        "server": {
-            1: {"follows": 2, "serves": {1}, "votes": {2: 1, 3: 2, 1: 3}, "inbox": []},
-            2: {
-                "follows": 3,
-                "serves": {2},
-                "votes": {2: 5, 3: 0, 1: 6},
-                "inbox": [moved, moved_other],
-            },
-            3: {"follows": 0, "serves": set(), "votes": {1: 0, 2: 0, 3: 0}, "inbox": []},
-        },
-        "client": {2: 1, 1: 0},
-        "log": [moved],
-        "bag": [moved, moved_other],
-        "table": [0, 2],
-    }
-    names = {"servers": [0, 2, 3, 1], "clients": [0, 2, 1]}
-    assert renamed(MODEL.layout, encoded(state), names) == encoded(expected)
 
 
 # --- Searches ----------------------------------------------------------------------------------
@@ -268,12 +200,6 @@ def test_it_is_said_what_was_counted(capsys):
 # --- Declarations ------------------------------------------------------------------------------
 
 DECLARED = [name for name in spec_names() if load(name).symmetries]
-
-
-def test_the_specs_that_declare_symmetry():
-    kafka = {name for name in spec_names() if name.startswith("kafka.")}
-    without = {"kafka.id_sequence", "kafka.settings", "kafka.unclean_leader_election"}
-    assert kafka - set(DECLARED) == without
 
 
 ALIKE = [
@@ -390,19 +316,6 @@ def test_a_small_model_is_sampled_whole():
         explore(spec.bind(servers=2), symmetry=True, progress=False)
 
 
-@pytest.mark.slow
-def test_what_can_not_be_computed_is_alike_if_it_can_be_for_neither():
-    spec = replace(load("kafka.kip_320"), invariants=[])
-    explore(spec.bind(), constraint="1 // s.next_record_id >= 0", symmetry=True, progress=False)
-    with pytest.raises(LabError, match=r"the condition .* changes its value"):
-        explore(
-            spec.bind(),
-            constraint="1 // (s.quorum_state.leader - 1) < 9",
-            symmetry=True,
-            progress=False,
-        )
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -470,48 +383,6 @@ def test_a_view_can_hide_a_violation():
     assert (hidden.violated, hidden.verdict) == (None, "undecided")
 
 
-def test_a_violation_found_under_a_view_is_one():
-    model = forgetting("crashes").bind(remembers="nothing")
-    found = explore(model, view=True, progress=False)
-    assert (found.verdict, found.violated) == ("violated", "executed_at_most_once")
-    row = found.trace_rows[0]
-    for step in found.trace:
-        row = find_step(model, row, step.text).row
-    assert row == found.trace_rows[-1]
-
-
-# --- Compiled code that is kept on the disk ----------------------------------------------------
-
-_ONE_STATE = """
-import sys
-import numpy as np
-from protocol_lab.compiler.building import compilations
-from protocol_lab.symmetry.state_identity import Identity
-from protocol_lab.compiler.kernels import Kernels
-from tests.symmetry.test_symmetry import MODEL, request_reply
-for model in [{"one": MODEL, "other": request_reply.bind()}[name] for name in sys.argv[1:]]:
-    identity = Identity(Kernels(model), symmetry=True, view=False)
-    print(identity.prints(np.zeros((1, model.words), np.uint64), 1, np.ones(1, np.uint8))[0])
-print(len(compilations))
-"""
-
-
-@pytest.mark.rarely
-def test_code_of_two_layouts_can_be_loaded_into_one_process(tmp_path):
-    """Compiled in two processes, the functions of both have the same numbers in their symbols."""
-
-    def run(*names: str) -> list[str]:
-        environment = {**os.environ, "PROTOCOL_LAB_CACHE": str(tmp_path)}
-        words = [sys.executable, "-c", _ONE_STATE, *names]
-        done = subprocess.run(
-            words, env=environment, cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        return done.stdout.split("\n")
-
-    alone = [run("one")[0], run("other")[0]]
-    assert run("one", "other")[:3] == [*alone, "0"]
-
-
 # --- Bags of numbers ---------------------------------------------------------------------------
 
 
@@ -549,21 +420,6 @@ def test_numbers_in_a_bag_keep_their_order_when_nodes_are_renamed():
     assert {renamed(spec.bind().layout, row, names) for row in rows} == rows
     result = agree(spec.bind(), symmetry=True, progress=False)
     assert (result.verdict, result.distinct) == ("holds", 8 * 4)
-
-
-@pytest.mark.parametrize("code", ["<i1", "<i2", "<u2", "<i4", "<u4"])
-def test_compiled_code_sorts_numbers_as_numbers(code):
-    low, high = np.iinfo(code).min, np.iinfo(code).max
-    numbers = np.array([0, high, low, 1, high // 2, low + 1, 1, high - 1, 127, 0], code)
-    data = np.frombuffer(b"\0" + numbers.tobytes() + b"\0", np.uint8).copy()
-    width = numbers.itemsize
-    sorted_by(data, 1, len(numbers), width, 128 if code[1] == "i" else 0)
-    assert np.frombuffer(data[1:-1].tobytes(), code).tolist() == sorted(numbers.tolist())
-
-
-@njit
-def sorted_by(data, at, count, width, sign):
-    sort_numbers(data, at, count, width, sign)
 
 
 # --- Sets of two bytes -------------------------------------------------------------------------
