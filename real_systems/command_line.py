@@ -6,6 +6,7 @@ from typing import Any
 
 from protocol_lab.checker.request import NATIVE
 from protocol_lab.cli import EXIT_CODES, write_file
+from protocol_lab.errors import LabError
 
 
 def add_commands(commands: Any) -> None:
@@ -93,6 +94,13 @@ def add_commands(commands: Any) -> None:
         metavar="NAME=N,...",
         help="these instead of the usual rows, such as kills=1,power_cuts=1",
     )
+    promise.add_argument(
+        "--logs",
+        nargs="+",
+        metavar="FOLDER",
+        help="what each next fault would cost, by broker, from the state in which these logs end",
+    )
+    promise.add_argument("--to", dest="end", metavar="TIME", help="with --logs: only up to then")
     promise.add_argument("--json", action="store_true")
     promise.set_defaults(command=_promise)
 
@@ -124,12 +132,21 @@ def _logs(options: argparse.Namespace) -> int:
 
 def _promise(options: argparse.Namespace) -> int:
     from real_systems.kafka.promise.cluster_settings import read, text_of
+    from real_systems.kafka.promise.promise_of_logs import outlook
     from real_systems.kafka.promise.promise_report import promise
     from real_systems.kafka.promise.promise_table import ROWS, row_of
 
     names = ("release", "replicas", "min_isr", "acks", "unclean", "elr", "racks")
+    given = {name: getattr(options, name) for name in names}
     files = [text_of(each) for each in options.file]
-    settings = read(files, **{name: getattr(options, name) for name in names})
-    report = promise(settings, (row_of(options.faults),) if options.faults else ROWS)
+    if options.logs and (files or options.faults):
+        raise LabError("--logs asks from the state of a cluster: leave --file and --faults out.")
+    if options.end and not options.logs:
+        raise LabError("--to says up to when logs are read: give --logs, too.")
+    if options.logs:
+        report = outlook(options.logs, options.end, **given)
+    else:
+        settings = read(files, **given)
+        report = promise(settings, (row_of(options.faults),) if options.faults else ROWS)
     print(json.dumps(report.as_json()) if options.json else report)
     return EXIT_CODES[report.verdict]

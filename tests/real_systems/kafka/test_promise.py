@@ -8,7 +8,9 @@ import pytest
 from kafka_spec.settings import RELEASES
 from protocol_lab.cli import main
 from protocol_lab.errors import LabError
+from real_systems.kafka.logs.report import recorded as recorded_logs
 from real_systems.kafka.promise.cluster_settings import Settings, read, release_of
+from real_systems.kafka.promise.promise_of_logs import NEXT, outlook
 from real_systems.kafka.promise.promise_report import promise, recorded_runs
 from real_systems.kafka.promise.promise_table import ROWS, row_of, searched, story, what_keeps
 from real_systems.runner.stories import recorded, story_of
@@ -160,8 +162,75 @@ def test_the_command(capsys, tmp_path):
     assert main([*words[:-1], "stops=1,pauses=1,power_cuts=1", "--release", "3.9", "--json"]) == 1
     said = json.loads(capsys.readouterr().out)
     assert "acknowledged_is_readable" in said["cells"][0]["stories"]
-    assert main(["promise", "--faults", "fires=1"]) == 3
-    assert "fault" in capsys.readouterr().err
+    for words, why in (
+        (["--faults", "fires=1"], "fault"),
+        (["--to", "02:19"], "give --logs, too"),
+        (["--logs", str(tmp_path / "nowhere")], "There is no folder"),
+        (["--logs", str(tmp_path), "--faults", "kills=1"], "leave --file and --faults out"),
+    ):
+        assert main(["promise", *words]) == 3
+        assert why in capsys.readouterr().err
+
+
+LAST_REPLICA = recorded_logs("last_replica_without_elr_4.3.1")
+
+
+def test_from_the_end_of_logs_no_single_fault_loses_a_record():
+    """All three are in sync, and the logs say enough."""
+    asked = outlook([LAST_REPLICA])
+    assert {str(each) for each in asked.costs("t-0").values()} == {"nothing"}
+    assert len(asked.costs("t-0")) == 3 * len(NEXT)
+    assert asked.verdict == "holds"
+
+
+def test_before_the_power_cut_the_logs_tell_what_it_will_cost():
+    """Broker 1 alone is in the ISR, as one and a half seconds later its power fails."""
+    asked = outlook([LAST_REPLICA], end="02:19:24")
+    costs = {key: str(cost) for key, cost in asked.costs("t-0").items()}
+    assert costs["lose_power", 1] == "LOST"
+    assert costs["stop", 1] == "offline"
+    assert costs["stop", 3] == costs["lose_power", 2] == "nothing"
+    assert costs["", 1] == "no writes"
+    assert asked.verdict == "violated"
+
+
+def test_a_broker_that_is_down_may_have_lost_what_it_had_not_flushed():
+    cost = outlook([LAST_REPLICA], end="02:19:33").costs("t-0")["", 1]
+    assert str(cost) == "LOST"
+    assert cost.steps[0] == "Broker 1 is down, and what it had not flushed is gone"
+
+
+DESCRIBED = (
+    "Topic: orders\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=2\n"
+    "\tTopic: orders\tPartition: 0\tLeader: 3\tReplicas: 2,3,1\tIsr: 3,1\n"
+)
+
+
+def test_what_kafka_topics_prints_is_enough_with_the_release(tmp_path):
+    (tmp_path / "described.txt").write_text(DESCRIBED, encoding="utf-8")
+    assert outlook([tmp_path]).verdict == "undecided"
+    costs = outlook([tmp_path], release="3.9").costs("orders-0")
+    assert str(costs["stop", 1]) == str(costs["stop", 3]) == "no writes"
+    assert str(costs["stop", 2]) == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("logs", "given", "said"),
+    [
+        ("two_quick_changes_2.0.0", {}, "this cluster has ZooKeeper"),
+        ("last_replica_with_elr_4.3.1", {"replicas": "2"}, "it has 3 replicas, and 2 were asked"),
+        ("away_controller_4.3.1", {}, "no partition is named"),
+    ],
+)
+def test_logs_that_can_not_tell_say_why(logs, given, said):
+    asked = outlook([recorded_logs(logs)], **given)
+    assert asked.verdict == "undecided"
+    assert said in str(asked)
+
+
+def test_unclean_elections_are_read_from_the_metadata_log():
+    asked = outlook([recorded_logs("fenced_elr_unclean_4.3.1")])
+    assert asked.places["t-0"].settings.unclean
 
 
 def test_the_report_never_says_safe():
