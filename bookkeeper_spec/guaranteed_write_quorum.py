@@ -470,7 +470,7 @@ spec.invariant(tail_fragments_reach_write_quorum)
 spec.invariant(all_entries_of_closed_ledger_reached_write_quorum)
 spec.invariant(properties.no_out_of_order_entries)
 spec.constraint(properties.max_lost_messages)
-spec.sometimes(properties.recovery_closes_the_ledger)
+spec.situation(properties.recovery_closes_the_ledger, expected=True)
 spec.property(properties.liveness)
 spec.weakly_fair(NEXT)
 

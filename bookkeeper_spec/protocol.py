@@ -140,7 +140,7 @@ spec.invariant(properties.all_acked_entries_are_readable)
 spec.invariant(properties.all_committed_entries_reach_ack_quorum)
 spec.invariant(properties.no_out_of_order_entries)
 spec.constraint(properties.max_lost_messages)
-spec.sometimes(properties.recovery_closes_the_ledger)
+spec.situation(properties.recovery_closes_the_ledger, expected=True)
 spec.property(properties.liveness)
 spec.weakly_fair(NEXT)
 

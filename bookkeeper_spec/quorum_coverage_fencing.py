@@ -102,17 +102,12 @@ def equivalence(s: State, c: Constants):
     return disagreement(fenced_bookies(s), s.curr_ensemble, s.aq)
 
 
-@spec.sometimes
-def enough_are_fenced_while_answers_are_pending(s: State, c: Constants):
+@spec.situation(expected=True)
+def enough_are_fenced_while_answers_are_pending(s: State, c: Constants) -> bool:
     """A recovery need not wait for all: with an ack quorum above 1 it can go on earlier."""
-    if not enough_satisfy(fenced_bookies(s), s.ensemble_size, s.aq):
-        return "not enough bookies are fenced"
-    if all(s.state[bookie] != "pending" for bookie in s.curr_ensemble):
-        return "all answers are there"
-    return HOLDS
-
-
-# --- Situations that are worth finding ---------------------------------------------------------
+    return enough_satisfy(fenced_bookies(s), s.ensemble_size, s.aq) and any(
+        s.state[bookie] == "pending" for bookie in s.curr_ensemble
+    )
 
 
 @spec.situation

@@ -127,17 +127,10 @@ def equivalence(s: State, c: Constants):
     return disagreement(bookies_that_said(s, "no_such_entry"), s.write_set, s.aq)
 
 
-@spec.sometimes
-def a_read_is_negative_while_answers_are_pending(s: State, c: Constants):
+@spec.situation(expected=True)
+def a_read_is_negative_while_answers_are_pending(s: State, c: Constants) -> bool:
     """An entry can be given up before all bookies have answered."""
-    if not is_negative(s):
-        return "too few bookies of the write set lack the entry"
-    if bookies_that_said(s, "pending") == 0:
-        return "all answers are there"
-    return HOLDS
-
-
-# --- Situations that are worth finding ---------------------------------------------------------
+    return is_negative(s) and bookies_that_said(s, "pending") != 0
 
 
 @spec.situation

@@ -569,15 +569,14 @@ def no_log_divergence(s: State, c: Constants):
     return HOLDS
 
 
-def a_later_term_is_opened(s: State, c: Constants):
+def a_later_term_is_opened(s: State, c: Constants) -> bool:
     """Somebody takes over, and the ledger is open again."""
-    return HOLDS if s.meta_status == "open" and s.meta_term > 1 else "no later term was opened"
+    return s.meta_status == "open" and s.meta_term > 1
 
 
-def an_old_writer_withdraws(s: State, c: Constants):
+def an_old_writer_withdraws(s: State, c: Constants) -> bool:
     """A client learns that another has taken over."""
-    withdrawn = any(s.clients[k].status == "client_withdrawn" for k in range(1, c.clients + 1))
-    return HOLDS if withdrawn else "nobody has withdrawn"
+    return any(s.clients[k].status == "client_withdrawn" for k in range(1, c.clients + 1))
 
 
 # --- The bound on a search: how many messages are lost at a time; situations ----------------------
@@ -657,8 +656,8 @@ spec.invariant(guaranteed_write_quorum.tail_fragments_reach_write_quorum)
 spec.invariant(guaranteed_write_quorum.all_entries_of_closed_ledger_reached_write_quorum)
 spec.invariant(no_log_divergence)
 spec.constraint(max_lost_messages)
-spec.sometimes(a_later_term_is_opened)
-spec.sometimes(an_old_writer_withdraws)
+spec.situation(a_later_term_is_opened, expected=True)
+spec.situation(an_old_writer_withdraws, expected=True)
 spec.property(properties.liveness)
 spec.weakly_fair(NEXT)
 

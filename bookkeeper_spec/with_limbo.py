@@ -653,7 +653,7 @@ spec.invariant(properties.no_out_of_order_entries)
 spec.invariant(properties.no_divergence_between_client_and_meta_data)
 spec.invariant(properties.all_committed_entries_reach_ack_quorum, by_default=False)
 spec.constraint(max_lost_messages)
-spec.sometimes(properties.recovery_closes_the_ledger)
+spec.situation(properties.recovery_closes_the_ledger, expected=True)
 spec.property(properties.liveness)
 spec.weakly_fair(NEXT)
 

@@ -129,19 +129,13 @@ def tc_consistent(s: State, c: Constants):
     return HOLDS
 
 
-@spec.sometimes
+@spec.situation(expected=True)
 def commit_agreement(s: State, c: Constants):
     """All have committed."""
-    for rm in range(1, c.rms + 1):
-        if s.rm_state[rm] != "committed":
-            return "a resource manager has not committed"
-    return HOLDS
+    return all(s.rm_state[rm] == "committed" for rm in range(1, c.rms + 1))
 
 
-@spec.sometimes
+@spec.situation(expected=True)
 def abort_agreement(s: State, c: Constants):
     """All have aborted."""
-    for rm in range(1, c.rms + 1):
-        if s.rm_state[rm] != "aborted":
-            return "a resource manager has not aborted"
-    return HOLDS
+    return all(s.rm_state[rm] == "aborted" for rm in range(1, c.rms + 1))

@@ -320,42 +320,35 @@ def high_watermark_never_falls(before: State, after: State, c: Constants):
     return HOLDS
 
 
-# --- Sometimes: states that must be reachable ------------------------------------------------
+# --- Situations: the expected ones must be reachable -------------------------------------------
 
 
-@spec.sometimes
-def a_record_is_committed(s: State, c: Constants):
+@spec.situation(expected=True)
+def a_record_is_committed(s: State, c: Constants) -> bool:
     """The high watermark rises."""
-    return HOLDS if high_watermark(s) > 0 else "nothing is committed"
+    return high_watermark(s) > 0
 
 
-@spec.sometimes
-def the_isr_has_grown(s: State, c: Constants):
+@spec.situation(expected=True)
+def the_isr_has_grown(s: State, c: Constants) -> bool:
     """A version of the ISR has a member that the version before it lacks."""
-    for later in s.updates:
-        for earlier in s.updates:
-            if later.version == earlier.version + 1 and not is_subset(later.isr, earlier.isr):
-                return HOLDS
-    return "the ISR has only shrunk so far"
+    return any(
+        later.version == earlier.version + 1 and not is_subset(later.isr, earlier.isr)
+        for later in s.updates
+        for earlier in s.updates
+    )
 
 
-@spec.sometimes
-def a_request_is_stale(s: State, c: Constants):
+@spec.situation(expected=True)
+def a_request_is_stale(s: State, c: Constants) -> bool:
     """A request can no longer be accepted, because the ISR was written after it was sent."""
-    if any(request.version < s.controller_state.version for request in s.requests):
-        return HOLDS
-    return "all requests are based on the present version"
+    return any(request.version < s.controller_state.version for request in s.requests)
 
 
-@spec.sometimes
-def the_leader_waits_for_more_than_the_isr(s: State, c: Constants):
+@spec.situation(expected=True)
+def the_leader_waits_for_more_than_the_isr(s: State, c: Constants) -> bool:
     """The leader waits for a replica that is not in the ISR, because it might be."""
-    if is_subset(s.leader_state.isr | s.leader_state.pending_isr, s.controller_state.isr):
-        return "all that the leader waits for are in the ISR"
-    return HOLDS
-
-
-# --- Situations that are worth finding ---------------------------------------------------------
+    return not is_subset(s.leader_state.isr | s.leader_state.pending_isr, s.controller_state.isr)
 
 
 @spec.situation

@@ -71,22 +71,13 @@ def type_ok(s: State, c: Constants):
     return HOLDS
 
 
-@spec.sometimes
-def all_ids_taken(s: State, c: Constants):
+@spec.situation(expected=True)
+def all_ids_taken(s: State, c: Constants) -> bool:
     """The last id is handed out, after which nothing can happen."""
-    return HOLDS if s.next_id == c.max_id + 1 else "there are ids left"
-
-
-# --- Situations that are worth finding ---------------------------------------------------------
+    return s.next_id == c.max_id + 1
 
 
 @spec.situation
 def one_id_is_left(s: State, c: Constants) -> bool:
     """One id is left."""
     return s.next_id == c.max_id
-
-
-@spec.situation
-def no_id_is_left(s: State, c: Constants) -> bool:
-    """No id is left."""
-    return s.next_id > c.max_id

@@ -1,11 +1,9 @@
-"""What is claimed of the truncation variants, and what must be reachable in them.
+"""What is claimed of the truncation variants.
 
 A presumed leader is a replica that believes it leads, rightly or not: the leader, or a zombie.
 
 By default the originals' weak_isr, strong_isr and type_ok are checked. `leader_in_isr`, which is
-false, is checked only when named, as are the invariants that the originals do not have. The
-sometimes properties must be reachable: otherwise a variant might satisfy its invariants only
-because it can do too little.
+false, is checked only when named, as are the invariants that the originals do not have.
 
 `replication_spec`, at the end, declares all that a variant has besides its own actions: the state,
 the pictures, these properties, those in `liveness`, and the `situations`.
@@ -145,56 +143,6 @@ def isr_non_empty(s: State, c: Constants):
     return "nobody is in the controller's ISR" if s.quorum_state.isr == 0 else HOLDS
 
 
-# --- Sometimes: states that must be reachable --------------------------------------------------
-
-
-def a_record_is_committed(s: State, c: Constants):
-    """A leader commits a record that another replica holds as well."""
-    for leader in range(1, c.replicas + 1):
-        if presumes_leadership(s, leader) and s.replica_state[leader].hw > 0:
-            for other in range(1, c.replicas + 1):
-                if other != leader and holds_committed(s, other, leader):
-                    return HOLDS
-    return "no leader has a committed record that another replica holds as well"
-
-
-def the_isr_has_shrunk(s: State, c: Constants):
-    """The leader removes a member from the ISR that the latest request names."""
-    if len(s.leader_and_isr_requests) == 0:
-        return "there is no request yet"
-    if is_subset(last(s.leader_and_isr_requests).isr, s.quorum_state.isr):
-        return "all members that the latest request names are in the ISR"
-    return HOLDS
-
-
-def the_isr_has_grown(s: State, c: Constants):
-    """The leader adds a member to the ISR that the latest request names."""
-    if len(s.leader_and_isr_requests) == 0:
-        return "there is no request yet"
-    if is_subset(s.quorum_state.isr, last(s.leader_and_isr_requests).isr):
-        return "the latest request names all members of the ISR"
-    return HOLDS
-
-
-def a_zombie_leads(s: State, c: Constants):
-    """Two replicas believe that they lead."""
-    if sum(1 for replica in range(1, c.replicas + 1) if presumes_leadership(s, replica)) < 2:
-        return "at most one replica believes that it leads"
-    return HOLDS
-
-
-def logs_diverge(s: State, c: Constants):
-    """Two replicas hold different records at the same offset."""
-    for replica in range(1, c.replicas + 1):
-        for other in range(1, replica):
-            for offset in range(
-                min(s.replica_log[replica].end_offset, s.replica_log[other].end_offset)
-            ):
-                if not has_same_record(s.replica_log[replica], s.replica_log[other], offset):
-                    return HOLDS
-    return "wherever two replicas have an offset, they hold the same record there"
-
-
 # --- What every variant declares ---------------------------------------------------------------
 
 
@@ -234,13 +182,10 @@ def replication_spec(
         *(presumed_leader_in_own_isr, isr_non_empty),
     ):
         spec.invariant(invariant, by_default=False)
-    for reachable in (
-        *(a_record_is_committed, the_isr_has_shrunk, the_isr_has_grown),
-        *(a_zombie_leads, logs_diverge),
-    ):
-        spec.sometimes(reachable)
     for claim in liveness.CLAIMS:
         spec.property(claim)
+    for situation in situations.EXPECTED:
+        spec.situation(situation, expected=True)
     for situation in situations.SITUATIONS:
         spec.situation(situation)
     return spec

@@ -1,8 +1,9 @@
 """States of the truncation variants that are worth finding, for a learner to pick.
 
-They claim nothing: some can be reached in every variant, some only where the variant is broken,
-and two leaders in one epoch in none. The docstrings say what was found with three replicas, two
-records and three leader epochs; a test finds it again.
+The first five must be reachable: otherwise a variant might satisfy its invariants only because
+nothing happens. The others claim nothing: some can be reached in every variant, some only where the
+variant is broken, and two leaders in one epoch in none. The docstrings say what was found with
+three replicas, two records and three leader epochs; a test finds it again.
 """
 
 from kafka_spec.model import *
@@ -11,12 +12,26 @@ from protocol_lab import *
 # --- Who leads, and who is in sync -------------------------------------------------------------
 
 
+def the_isr_has_shrunk(s: State, c: Constants) -> bool:
+    """The leader removes a member from the ISR that the latest request names."""
+    return len(s.leader_and_isr_requests) > 0 and not is_subset(
+        last(s.leader_and_isr_requests).isr, s.quorum_state.isr
+    )
+
+
+def the_isr_has_grown(s: State, c: Constants) -> bool:
+    """The leader adds a member to the ISR that the latest request names."""
+    return len(s.leader_and_isr_requests) > 0 and not is_subset(
+        s.quorum_state.isr, last(s.leader_and_isr_requests).isr
+    )
+
+
 def the_isr_has_one_member(s: State, c: Constants) -> bool:
     """The ISR has one member."""
     return len(s.quorum_state.isr) == 1
 
 
-def two_replicas_lead(s: State, c: Constants) -> bool:
+def a_zombie_leads(s: State, c: Constants) -> bool:
     """Two replicas believe that they lead."""
     return sum(1 for replica in range(1, c.replicas + 1) if presumes_leadership(s, replica)) > 1
 
@@ -49,7 +64,7 @@ def a_follower_is_ahead_of_its_leader(s: State, c: Constants) -> bool:
     )
 
 
-def two_logs_disagree(s: State, c: Constants) -> bool:
+def logs_diverge(s: State, c: Constants) -> bool:
     """Two replicas hold different records at the same offset."""
     return any(
         not has_same_record(s.replica_log[replica], s.replica_log[other], offset)
@@ -60,6 +75,18 @@ def two_logs_disagree(s: State, c: Constants) -> bool:
 
 
 # --- What is committed -------------------------------------------------------------------------
+
+
+def a_record_is_committed(s: State, c: Constants) -> bool:
+    """A leader commits a record that another replica holds as well."""
+    return any(
+        presumes_leadership(s, leader)
+        and s.replica_state[leader].hw > 0
+        and other != leader
+        and holds_committed(s, other, leader)
+        for leader in range(1, c.replicas + 1)
+        for other in range(1, c.replicas + 1)
+    )
 
 
 def a_follower_does_not_know_what_is_committed(s: State, c: Constants) -> bool:
@@ -114,12 +141,16 @@ def a_record_is_left_over(s: State, c: Constants) -> bool:
     )
 
 
+EXPECTED = (
+    *(a_record_is_committed, the_isr_has_shrunk, the_isr_has_grown),
+    *(a_zombie_leads, logs_diverge),
+)
+"""What must be reachable in every variant."""
+
 SITUATIONS = (
     the_isr_has_one_member,
-    two_replicas_lead,
     two_replicas_lead_in_one_epoch,
     a_follower_is_ahead_of_its_leader,
-    two_logs_disagree,
     a_follower_does_not_know_what_is_committed,
     a_committed_record_is_on_one_replica,
     the_elected_leader_lacks_a_committed_record,

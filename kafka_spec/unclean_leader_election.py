@@ -578,64 +578,43 @@ def elects_where_latest_offset_would(s: State, c: Constants):
     return HOLDS
 
 
-@spec.sometimes
-def a_further_message_is_committed(s: State, c: Constants):
+# --- Situations: the expected ones must be reachable -----------------------------------------
+
+
+@spec.situation(expected=True)
+def a_further_message_is_committed(s: State, c: Constants) -> bool:
     """More is committed than in the initial state."""
-    if len(s.committed_messages) <= c.first_record_committed:
-        return "nothing is committed that was not at the start"
-    return HOLDS
+    return len(s.committed_messages) > c.first_record_committed
 
 
-@spec.sometimes
-def the_isr_is_down_to_one(s: State, c: Constants):
+@spec.situation(expected=True)
+def the_isr_is_down_to_one(s: State, c: Constants) -> bool:
     """Only the leader is in sync."""
-    return HOLDS if s.zk_state.isrs == only(s.zk_state.leader) else "the leader is not alone"
+    return s.zk_state.isrs == only(s.zk_state.leader)
 
 
-@spec.sometimes
-def the_isr_has_its_dead_member_back(s: State, c: Constants):
+@spec.situation(expected=True)
+def the_isr_has_its_dead_member_back(s: State, c: Constants) -> bool:
     """The unstable replica has died, is alive again, and is a follower in sync."""
     replica = c.unstable_replica
-    if not s.replica_states[replica].is_shutdown:
-        return "the unstable replica has not died"
-    if s.zk_state.leader == NONE or s.zk_state.leader == replica:
-        return "nobody leads, or the unstable replica does"
-    return HOLDS if replica in s.zk_state.isrs else "the unstable replica is not in the ISR"
+    follows = s.zk_state.leader != NONE and s.zk_state.leader != replica
+    return s.replica_states[replica].is_shutdown and follows and replica in s.zk_state.isrs
 
 
-@spec.sometimes
-def nobody_of_the_isr_is_alive(s: State, c: Constants):
+@spec.situation(expected=True)
+def nobody_of_the_isr_is_alive(s: State, c: Constants) -> bool:
     """The partition is offline, and no clean election from the ISR can help: slide 12."""
-    if s.zk_state.leader != NONE:
-        return "there is a leader"
-    return HOLDS if is_isr_dead(s) else "a member of the ISR is alive"
-
-
-@spec.sometimes
-def a_deposed_leader_has_other_messages(s: State, c: Constants):
-    """An alive replica has a message where the leader has another one."""
-    if s.zk_state.leader == NONE:
-        return "there is no leader"
-    for replica in s.zk_state.alive_replicas:
-        log, leaders = log_of(s, replica), log_of(s, s.zk_state.leader)
-        if common_prefix(log, leaders) < min(len(log), len(leaders)):
-            return HOLDS
-    return "no alive replica contradicts the leader"
-
-
-# --- Situations that are worth finding -------------------------------------------------------
-
-
-@spec.situation
-def the_isr_has_one_member(s: State, c: Constants) -> bool:
-    """The ISR has one member."""
-    return len(s.zk_state.isrs) == 1
-
-
-@spec.situation
-def the_partition_is_offline(s: State, c: Constants) -> bool:
-    """There is no leader, and nobody of the ISR is alive."""
     return s.zk_state.leader == NONE and is_isr_dead(s)
+
+
+@spec.situation(expected=True)
+def a_deposed_leader_has_other_messages(s: State, c: Constants) -> bool:
+    """An alive replica has a message where the leader has another one."""
+    leader = s.zk_state.leader
+    return leader != NONE and any(
+        common_prefix(log_of(s, replica), log_of(s, leader)) < min(leo(s, replica), leo(s, leader))
+        for replica in s.zk_state.alive_replicas
+    )
 
 
 @spec.situation

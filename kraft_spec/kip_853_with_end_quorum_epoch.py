@@ -137,13 +137,13 @@ def who_ended_an_epoch_does_not_lead_it(s: State, c: Constants):
     return HOLDS
 
 
-def a_successor_leads(s: State, c: Constants):
+def a_successor_leads(s: State, c: Constants) -> bool:
     """A server leads in the next epoch while the last leader's announcement is still in flight."""
-    for request in s.end_quorum_requests:
-        for server in range(1, c.max_spawned_servers + 1):
-            if s.state[server] == "leader" and s.current_epoch[server] == request.epoch + 1:
-                return HOLDS
-    return "no server leads while an announcement of the last leader is in flight"
+    return any(
+        s.state[server] == "leader" and s.current_epoch[server] == request.epoch + 1
+        for request in s.end_quorum_requests
+        for server in range(1, c.max_spawned_servers + 1)
+    )
 
 
 def within_messages_in_flight(s: State, c: Constants):
@@ -171,7 +171,7 @@ spec.action(change_network_connectivity)
 spec.action(crash_lose_state)
 spec.action(accept_end_quorum_epoch_request)
 spec.invariant(who_ended_an_epoch_does_not_lead_it)
-spec.sometimes(a_successor_leads)
+spec.situation(a_successor_leads, expected=True)
 spec.constraint(within_messages_in_flight)
 spec.weakly_fair(check_quorum_resign, each="server")
 spec.weakly_fair(

@@ -393,26 +393,22 @@ def nobody_waits_in_vain(s: State, c: Constants):
     return HOLDS
 
 
-def a_server_has_joined(s: State, c: Constants):
+def a_server_has_joined(s: State, c: Constants) -> bool:
     """A server that asked to join is a voter, and knows that its configuration is committed."""
-    for server in range(c.init_cluster_size + 1, c.max_spawned_servers + 1):
-        if (
-            s.role[server] == "voter"
-            and s.config[server].committed
-            and is_member(s, server, server)
-            and s.membership.asked[server] == NONE
-        ):
-            return HOLDS
-    return "no server has joined"
+    return any(
+        s.role[server] == "voter"
+        and s.config[server].committed
+        and is_member(s, server, server)
+        and s.membership.asked[server] == NONE
+        for server in range(c.init_cluster_size + 1, c.max_spawned_servers + 1)
+    )
 
 
-def a_request_is_rejected(s: State, c: Constants):
+def a_request_is_rejected(s: State, c: Constants) -> bool:
     """A server or the administrator is told that its request is rejected."""
-    if any(answer.error != "nil" for answer in s.membership.join_responses):
-        return HOLDS
-    if any(answer.error != "nil" for answer in s.membership.remove_responses):
-        return HOLDS
-    return "no request is rejected"
+    return any(answer.error != "nil" for answer in s.membership.join_responses) or any(
+        answer.error != "nil" for answer in s.membership.remove_responses
+    )
 
 
 # --- Situations and liveness -------------------------------------------------------------------
@@ -463,8 +459,8 @@ def declare_requests(spec: Spec) -> None:
     spec.action(handle_remove_response)
     spec.invariant(nobody_waits_in_vain)
     spec.step_invariant(an_acceptance_is_in_the_log)
-    spec.sometimes(a_server_has_joined)
-    spec.sometimes(a_request_is_rejected)
+    spec.situation(a_server_has_joined, expected=True)
+    spec.situation(a_request_is_rejected, expected=True)
     spec.constraint(within_messages_in_flight)
     spec.weakly_fair(
         accept_join_request,

@@ -1,7 +1,7 @@
 """What is claimed of KRaft: the original's safety properties, under its names.
 
-Then follow the kit's own, which the original breaks and a fix restores, and what must be reachable,
-so that a vacuous model is noticed. For what must eventually happen see `liveness`.
+Then follow the kit's own, which the original breaks and a fix restores. For what must eventually
+happen see `liveness`, for what must be reachable `situations`.
 """
 
 from kraft_spec.actions.replication import holds_value
@@ -145,33 +145,6 @@ def hwm_monotone(before: State, after: State, c: Constants):
     return HOLDS
 
 
-# --- What must be reachable ----------------------------------------------------------------------
-
-
-def a_value_is_acknowledged(s: State, c: Constants):
-    """A client is told that its value is committed."""
-    return HOLDS if s.inv_pos_acked != 0 else "no client was told that its value is committed"
-
-
-def a_later_leader(s: State, c: Constants):
-    """A server leads in a later epoch than the first."""
-    for server in range(1, c.max_spawned_servers + 1):
-        if s.state[server] == "leader" and s.current_epoch[server] > 1:
-            return HOLDS
-    return "no server leads in a later epoch than the first"
-
-
-def logs_diverge(s: State, c: Constants):
-    """Two servers hold different entries at the same offset."""
-    for server in range(1, c.max_spawned_servers + 1):
-        for other in range(1, server):
-            mine, theirs = s.log[server], s.log[other]
-            for k in range(min(len(mine), len(theirs))):
-                if mine[k] != theirs[k]:
-                    return HOLDS
-    return "at every offset that two servers have, they hold the same entry"
-
-
 def declare_properties(spec: Spec) -> None:
     """Register them."""
     spec.invariant(leader_has_all_acked_values)
@@ -185,6 +158,3 @@ def declare_properties(spec: Spec) -> None:
     spec.step_invariant(epoch_monotone, by_default=False)
     spec.step_invariant(one_vote_in_an_epoch, by_default=False)
     spec.step_invariant(hwm_monotone, by_default=False)
-    spec.sometimes(a_value_is_acknowledged)
-    spec.sometimes(a_later_leader)
-    spec.sometimes(logs_diverge)

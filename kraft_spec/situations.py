@@ -1,12 +1,38 @@
 """Situations that are worth finding, for a learner to pick in the search.
 
-They claim nothing. Some can be reached in KRaft as it is, some only by a defect of the original or
-with a broken rule; the docstrings say which.
+The first three must be reachable. The others claim nothing: some can be reached in KRaft as it is,
+some only by a defect of the original or with a broken rule; the docstrings say which.
 """
 
 from kraft_spec.actions.replication import holds_value
 from kraft_spec.model import *
 from protocol_lab import *
+
+# --- What must be reachable --------------------------------------------------------------------
+
+
+def a_value_is_acknowledged(s: State, c: Constants) -> bool:
+    """A client is told that its value is committed."""
+    return s.inv_pos_acked != 0
+
+
+def a_later_leader(s: State, c: Constants) -> bool:
+    """A server leads in a later epoch than the first."""
+    return any(
+        s.state[server] == "leader" and s.current_epoch[server] > 1
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def logs_diverge(s: State, c: Constants) -> bool:
+    """Two servers hold different entries at the same offset."""
+    return any(
+        s.log[server][k] != s.log[other][k]
+        for server in range(1, c.max_spawned_servers + 1)
+        for other in range(1, server)
+        for k in range(min(len(s.log[server]), len(s.log[other])))
+    )
+
 
 # --- Leaders -----------------------------------------------------------------------------------
 
@@ -173,6 +199,8 @@ def a_value_has_failed_and_is_in_the_leaders_log(s: State, c: Constants) -> bool
 
 def declare_situations(spec: Spec) -> None:
     """Register them."""
+    for expected in (a_value_is_acknowledged, a_later_leader, logs_diverge):
+        spec.situation(expected, expected=True)
     spec.situation(two_servers_lead)
     spec.situation(two_servers_lead_in_one_epoch)
     spec.situation(a_leader_is_outside_its_configuration)

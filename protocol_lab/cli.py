@@ -621,7 +621,7 @@ def describe(spec: Spec) -> dict[str, Any]:
             for each in spec.refinements
         ],
         "fairness": fairness_texts(spec.fairness),
-        "sometimes": [each.name for each in spec.sometimes_properties],
+        "expected": [each.name for each in spec.expected],
         "constraints": [each.name for each in spec.constraints],
     }
 

@@ -198,10 +198,10 @@ def answered_is_executed(s: State, c: Constants):
     return HOLDS
 
 
-@spec.sometimes
+@spec.situation(expected=True)
 def everything_is_answered(s: State, c: Constants):
     """All clients have made all their requests, and have all the answers."""
-    for client in range(1, c.clients + 1):
-        if s.client[client].waiting or s.client[client].number < c.requests:
-            return "a client waits, or has more to ask for"
-    return HOLDS
+    return all(
+        not s.client[client].waiting and s.client[client].number == c.requests
+        for client in range(1, c.clients + 1)
+    )

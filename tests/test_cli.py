@@ -158,9 +158,9 @@ def test_junit_has_a_case_for_every_property(capsys, tmp_path, toy):
 
 
 NINE_LIT = """
-@spec.sometimes
+@spec.situation(expected=True)
 def nine_lit(s, c):
-    return HOLDS if s.lit == 9 else "fewer are lit"
+    return s.lit == 9
 """
 
 

@@ -94,7 +94,7 @@ def test_states_come_back_as_the_same_bytes(name):
 @pytest.mark.parametrize("name", spec_names())
 def test_everything_is_explained(name):
     spec = load(name)
-    properties = [*spec.invariants, *spec.step_invariants, *spec.sometimes_properties]
+    properties = [*spec.invariants, *spec.step_invariants, *spec.expected]
     properties += [*spec.constraints, *spec.properties]
     assert all(each.doc for each in [*spec.inits, *spec.actions, *properties])
     assert "Source: " in spec.meaning
@@ -103,8 +103,8 @@ def test_everything_is_explained(name):
 
 @pytest.mark.parametrize("name", spec_names())
 def test_something_must_be_reachable(name):
-    """Without a sometimes property nobody would notice a spec that forbids everything."""
-    assert load(name).sometimes_properties
+    """Without an expected situation nobody would notice a spec that forbids everything."""
+    assert load(name).expected
 
 
 @pytest.mark.slow

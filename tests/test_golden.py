@@ -181,7 +181,7 @@ def test_few_compilations(name, monkeypatch):
         layout = repr(model.layout)
         compiled[layout] += len(building.loaded) - before
         spec = model.spec
-        checked = (spec.invariants, spec.step_invariants, spec.sometimes_properties)
+        checked = (spec.invariants, spec.step_invariants, spec.expected)
         pieces = (spec.actions, spec.actions, spec.constraints, *checked)
         declared[layout] = sum(map(len, pieces))
     assert 1 <= len(compiled) <= 3

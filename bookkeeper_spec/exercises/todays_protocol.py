@@ -27,7 +27,7 @@ def a_recovery_has_closed_the_ledger(s, c):
     ],
     answer=a_recovery_has_closed_the_ledger,
     why="That recoveries begin proves nothing: they do, in both models. What must be witnessed is"
-    " that they end. This is the `sometimes` property that the spec declares, and the reason why"
+    " that they end. This is the expected situation that the spec declares, and the reason why"
     " the result says *never reached* below its verdict. Any state behind the action that is never"
     " taken would do: an answer that was taken, an entry that was written back.",
 )

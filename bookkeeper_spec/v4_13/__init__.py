@@ -96,7 +96,7 @@ spec.invariant(properties.no_divergence_between_writer_and_meta_data)
 spec.invariant(shared.all_committed_entries_reach_ack_quorum)
 spec.invariant(properties.no_stuck_lac, by_default=False)
 spec.constraint(properties.max_lost_messages)
-spec.sometimes(properties.recovery_closes_the_ledger)
+spec.situation(properties.recovery_closes_the_ledger, expected=True)
 spec.property(properties.liveness)
 spec.weakly_fair(NEXT)
 

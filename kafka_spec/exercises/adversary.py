@@ -65,26 +65,27 @@ def fenced_leader_inc_high_watermark(s, c, leader):
 
 def a_record_is_committed_without_everybody(s, c):
     """A leader commits a record that a slow replica lacks."""
-    for leader in range(1, c.replicas + 1):
-        hw = s.replica_state[leader].hw
-        if presumes_leadership(s, leader) and hw > 0:
-            for slow in range(1, c.replicas + 1):
-                if not has_offset(s.replica_log[slow], hw - 1):
-                    return HOLDS
-    return "everybody has all that is committed"
+    return any(
+        presumes_leadership(s, leader)
+        and s.replica_state[leader].hw > 0
+        and not has_offset(s.replica_log[slow], s.replica_state[leader].hw - 1)
+        for leader in range(1, c.replicas + 1)
+        for slow in range(1, c.replicas + 1)
+    )
 
 
 def an_inherited_record_is_committed(s, c):
     """A leader commits a record of an earlier leader, who never could."""
-    for leader in range(1, c.replicas + 1):
-        if presumes_leadership(s, leader) and s.replica_state[leader].hw > 0:
-            written_in = s.replica_log[leader].records[0].epoch
-            for earlier in range(1, c.replicas + 1):
-                its = s.replica_state[earlier]
-                leads = earlier != leader and its.leader == earlier
-                if leads and its.leader_epoch == written_in and its.hw == 0:
-                    return HOLDS
-    return "whatever is committed was committed by the leader that wrote it"
+    return any(
+        presumes_leadership(s, leader)
+        and s.replica_state[leader].hw > 0
+        and earlier != leader
+        and s.replica_state[earlier].leader == earlier
+        and s.replica_state[earlier].leader_epoch == s.replica_log[leader].records[0].epoch
+        and s.replica_state[earlier].hw == 0
+        for leader in range(1, c.replicas + 1)
+        for earlier in range(1, c.replicas + 1)
+    )
 
 
 def _what_a_leader_cannot_see(answer) -> str:

@@ -1,4 +1,4 @@
-"""What is claimed: the original's eight invariants, its sanity checks, what must be reachable."""
+"""What is claimed: the original's eight invariants, and its sanity checks."""
 
 from kafka_spec.kip_966.model import *
 from protocol_lab import *
@@ -157,21 +157,6 @@ def valid_controller_isr_and_elr(s: State, c: Constants):
     return HOLDS
 
 
-def a_value_is_acknowledged(s: State, c: Constants):
-    """A producer is told that its record is committed."""
-    return HOLDS if len(s.inv_pos_acked) > 0 else "no producer was told so"
-
-
-def all_are_in_sync_again(s: State, c: Constants):
-    """All replicas are in the ISR after a broker was fenced, and the value is in all logs."""
-    partition = s.con_partition_metadata
-    if len(s.con_metadata_log) == 1 or partition.isr != partition.replicas:
-        return "a replica is not in the ISR, or nothing has happened yet"
-    if any(len(s.log[replica]) == 0 for replica in partition.replicas):
-        return "a log is empty"
-    return HOLDS
-
-
 def declare_properties(spec: Spec) -> None:
     """The invariants; those that the original's own configuration does not check by name only."""
     for claim in (
@@ -193,5 +178,3 @@ def declare_properties(spec: Spec) -> None:
         valid_controller_isr_and_elr,
     ):
         spec.invariant(claim, by_default=False)
-    spec.sometimes(a_value_is_acknowledged)
-    spec.sometimes(all_are_in_sync_again)

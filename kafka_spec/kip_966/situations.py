@@ -1,7 +1,19 @@
-"""Situations that are worth finding, for a learner to pick."""
+"""Situations that are worth finding; the first two must be reachable."""
 
 from kafka_spec.kip_966.model import *
 from protocol_lab import *
+
+
+def a_value_is_acknowledged(s: State, c: Constants) -> bool:
+    """A producer is told that its record is committed."""
+    return len(s.inv_pos_acked) > 0
+
+
+def all_are_in_sync_again(s: State, c: Constants) -> bool:
+    """All replicas are in the ISR after a broker was fenced, and the value is in all logs."""
+    partition = s.con_partition_metadata
+    is_whole = partition.isr == partition.replicas and len(s.con_metadata_log) > 1
+    return is_whole and all(len(s.log[replica]) > 0 for replica in partition.replicas)
 
 
 def nobody_leads(s: State, c: Constants) -> bool:
@@ -35,6 +47,8 @@ def a_deposed_leader_has_uncommitted_records(s: State, c: Constants) -> bool:
 
 def declare_situations(spec: Spec) -> None:
     """Register them."""
+    spec.situation(a_value_is_acknowledged, expected=True)
+    spec.situation(all_are_in_sync_again, expected=True)
     spec.situation(nobody_leads)
     spec.situation(two_brokers_lead)
     spec.situation(an_eligible_replica_has_lost_its_log)

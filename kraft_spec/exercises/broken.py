@@ -14,9 +14,9 @@ from kraft_spec.actions.replication import (
 from kraft_spec.challenges import THREE_SERVERS, TWO_SERVERS
 from kraft_spec.constants import Constants
 from kraft_spec.model import State
-from kraft_spec.properties import a_value_is_acknowledged
+from kraft_spec.situations import a_value_is_acknowledged
 from protocol_lab import *
-from protocol_lab.model.spec import Property
+from protocol_lab.model.spec import Situation
 from protocol_lab.teaching.exercises import Feedback, exercise, expect_parameters, repair
 
 spec = kip_853.spec
@@ -24,19 +24,19 @@ spec = kip_853.spec
 
 def a_removal_is_committed(s: State, c: Constants):
     """A server knows that the removal of a voter is committed."""
-    for server in range(1, c.max_spawned_servers + 1):
-        if s.config[server].id == 2 and s.config[server].committed:
-            return HOLDS
-    return "nobody knows that a removal is committed"
+    return any(
+        s.config[server].id == 2 and s.config[server].committed
+        for server in range(1, c.max_spawned_servers + 1)
+    )
 
 
 def a_slow_voter_is_not_waited_for(s: State, c: Constants):
     """A value is acknowledged that one of the voters does not have."""
-    for value in s.inv_pos_acked:
-        for server in range(1, c.init_cluster_size + 1):
-            if not holds_value(s, server, value):
-                return HOLDS
-    return "every voter has every acknowledged value"
+    return any(
+        not holds_value(s, server, value)
+        for value in s.inv_pos_acked
+        for server in range(1, c.init_cluster_size + 1)
+    )
 
 
 def held_by_most(s, server, offset):
@@ -98,13 +98,16 @@ def count_the_right_servers(answer) -> Feedback:
     `acked_value_not_lost` must hold. Then three servers must commit without the slowest.
     """
     expect_parameters(answer, "s", "server", "offset")
-    wanted = [Property(a_value_is_acknowledged), Property(a_removal_is_committed)]
-    removing = replace(spec, sometimes_properties=wanted)
+    wanted = [
+        Situation(a_value_is_acknowledged, expected=True),
+        Situation(a_removal_is_committed, expected=True),
+    ]
+    removing = replace(spec, situations=wanted)
     action, name = with_quorum(answer), "accept_fetch_request_from_voter"
     model = removing.bind(**TWO_SERVERS, max_epoch=1, max_remove_reconfigs=1)
     feedback = repair(model, name, action, invariants=["acked_value_not_lost"])
     if not feedback.passed:
         return feedback
-    lazy = replace(spec, sometimes_properties=[Property(a_slow_voter_is_not_waited_for)])
+    lazy = replace(spec, situations=[Situation(a_slow_voter_is_not_waited_for, expected=True)])
     model = lazy.bind(**THREE_SERVERS, max_epoch=1)
     return repair(model, name, action, invariants=["acked_value_not_lost"])

@@ -13,9 +13,9 @@ from kraft_spec.actions.server_states import (
 from kraft_spec.challenges import TWO_SERVERS
 from kraft_spec.constants import Constants
 from kraft_spec.model import FetchState, State
-from kraft_spec.properties import a_later_leader
+from kraft_spec.situations import a_later_leader
 from protocol_lab import *
-from protocol_lab.model.spec import Property
+from protocol_lab.model.spec import Situation
 from protocol_lab.teaching.exercises import Feedback, exercise, repair
 
 spec = kip_853.spec
@@ -44,9 +44,7 @@ def handle_vote_request(s, c, message):
 
 def a_vote_is_refused(s: State, c: Constants):
     """A candidate is told that its epoch is over."""
-    if any(each.error == "fenced_leader_epoch" for each in s.net_messages.vote_responses):
-        return HOLDS
-    return "no candidate is told that its epoch is over"
+    return any(each.error == "fenced_leader_epoch" for each in s.net_messages.vote_responses)
 
 
 @exercise(
@@ -67,8 +65,8 @@ def refuse_without_a_trace(answer) -> Feedback:
     messages in flight: `epoch_monotone`, `one_vote_in_an_epoch` and the original's invariants must
     hold, somebody must still win an election, and stale requests must still be refused.
     """
-    wanted = [Property(a_later_leader), Property(a_vote_is_refused)]
-    model = replace(spec, sometimes_properties=wanted).bind(
+    wanted = [Situation(a_later_leader, expected=True), Situation(a_vote_is_refused, expected=True)]
+    model = replace(spec, situations=wanted).bind(
         **TWO_SERVERS, max_epoch=3, max_values_per_epoch=0, max_messages_in_flight=3
     )
     checked = ["epoch_monotone", "one_vote_in_an_epoch", "never_two_leaders_in_same_epoch"]

@@ -10,9 +10,9 @@ from kraft_spec.model import pair
 from kraft_spec.pre_vote.elections import answer_vote_request, may_vote_for, vote_error
 from kraft_spec.pre_vote.model import Constants, State, forget_fetches
 from kraft_spec.pre_vote.server_states import add_vote, transition_to_unattached
-from kraft_spec.properties import a_later_leader
+from kraft_spec.situations import a_later_leader
 from protocol_lab import *
-from protocol_lab.model.spec import Property
+from protocol_lab.model.spec import Property, Situation
 from protocol_lab.teaching.exercises import Feedback, exercise, expect_parameters, repair
 
 spec = kip_996.spec
@@ -95,11 +95,11 @@ def who_says_yes(answer) -> Feedback:
     away = replace(
         spec,
         constraints=[*spec.constraints, Property(only_server_3_is_away)],
-        sometimes_properties=[],
+        situations=[],
     )
     feedback = repair(away.bind(**AWAY), "handle_vote_request", action, invariants=["leader_stays"])
     if not feedback.passed:
         return feedback
-    gone = replace(spec, sometimes_properties=[Property(a_later_leader)])
+    gone = replace(spec, situations=[Situation(a_later_leader, expected=True)])
     model = gone.bind(max_messages_in_flight=2)
     return repair(model, "handle_vote_request", action, invariants=["election_safety"])

@@ -5,7 +5,6 @@ Some are those of `kraft.kip_853` under other names. Then follow the kit's own.
 
 from kraft_spec.pre_vote.model import *
 from kraft_spec.properties import (
-    a_later_leader,
     acked_value_not_lost,
     epoch_monotone,
     hwm_monotone,
@@ -97,17 +96,6 @@ def one_vote_in_an_epoch(before: State, after: State, c: Constants):
     return HOLDS
 
 
-# --- What must be reachable ----------------------------------------------------------------------
-
-
-def a_server_asks_first(s: State, c: Constants):
-    """A server has timed out, and asks whether it would be elected."""
-    for server in range(1, c.max_spawned_servers + 1):
-        if s.state[server] == "prospective":
-            return HOLDS
-    return "no server asks whether it would be elected"
-
-
 def declare_properties(spec: Spec) -> None:
     """Register them."""
     spec.invariant(log_matching)
@@ -122,5 +110,3 @@ def declare_properties(spec: Spec) -> None:
     spec.step_invariant(epoch_monotone, by_default=False)
     spec.step_invariant(one_vote_in_an_epoch, by_default=False)
     spec.step_invariant(hwm_monotone, by_default=False)
-    spec.sometimes(a_server_asks_first)
-    spec.sometimes(a_later_leader)

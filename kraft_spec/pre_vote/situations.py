@@ -1,8 +1,13 @@
 """Situations that are worth finding in KRaft with pre-vote."""
 
 from kraft_spec.pre_vote.model import *
-from kraft_spec.situations import nobody_leads
+from kraft_spec.situations import a_later_leader, nobody_leads
 from protocol_lab import *
+
+
+def a_server_asks_first(s: State, c: Constants) -> bool:
+    """A server has timed out, and asks whether it would be elected."""
+    return any(s.state[server] == "prospective" for server in range(1, c.max_spawned_servers + 1))
 
 
 def a_follower_would_vote(s: State, c: Constants) -> bool:
@@ -36,6 +41,8 @@ def who_asks_knows_a_leader(s: State, c: Constants) -> bool:
 
 def declare_situations(spec: Spec) -> None:
     """Register them."""
+    spec.situation(a_server_asks_first, expected=True)
+    spec.situation(a_later_leader, expected=True)
     spec.situation(a_follower_would_vote)
     spec.situation(two_servers_ask_first)
     spec.situation(who_asks_knows_a_leader)

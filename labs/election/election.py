@@ -175,12 +175,10 @@ def leaders_have_what_is_committed(s: State, c: Constants):
     return HOLDS
 
 
-@spec.sometimes
+@spec.situation(expected=True)
 def somebody_leads(s: State, c: Constants):
     """Somebody leads."""
-    if any(s.role[n] == "leader" for n in range(1, c.servers + 1)):
-        return HOLDS
-    return "nobody leads"
+    return any(s.role[n] == "leader" for n in range(1, c.servers + 1))
 
 
 def is_led(s: State, c: Constants):

@@ -192,12 +192,10 @@ def strong_isr(s: State, c: Constants):
     return HOLDS
 
 
-@spec.sometimes
+@spec.situation(expected=True)
 def everything_is_committed(s: State, c: Constants):
     """All records are written and committed by the elected leader."""
-    if s.quorum.leader != NONE and s.belief[s.quorum.leader].hw == c.records:
-        return HOLDS
-    return "a record is not committed"
+    return s.quorum.leader != NONE and s.belief[s.quorum.leader].hw == c.records
 
 
 def is_settled(s: State, c: Constants):

@@ -220,12 +220,10 @@ def entries_are_durable(s: State, c: Constants):
     return HOLDS
 
 
-@spec.sometimes
+@spec.situation(expected=True)
 def everything_is_recovered(s: State, c: Constants):
     """The ledger is closed, with all entries that the writer adds."""
-    if s.metadata == "closed" and s.last == c.entries:
-        return HOLDS
-    return "it is not closed, or lacks an entry"
+    return s.metadata == "closed" and s.last == c.entries
 
 
 def is_in_recovery(s: State, c: Constants):

@@ -36,8 +36,8 @@ from protocol_lab.compiler.expansion import check_some, expand_some
 from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import (
-    evaluate,
     evaluate_step,
+    fails,
     is_inside,
     is_true,
     may_end,
@@ -83,8 +83,8 @@ class NativeSearch:
         self.result = Result(model, "native", request.names)
         self.result.compile_seconds = self.compiled.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
-        self.properties, self.sometimes = self.compiled.properties, self.compiled.sometimes
-        self._unmet = self.sometimes  # of those to evaluate in this level, what no state has yet
+        self.properties, self.expected = self.compiled.properties, self.compiled.expected
+        self._unmet = self.expected  # of those to evaluate in this level, what no state has yet
         self.violating = dict.fromkeys(request.names, 0)
         self.actions = [each.name for each in model.spec.actions]
         self.budget = Budget(request.memory_bytes or allowed_bytes(None))
@@ -146,7 +146,7 @@ class NativeSearch:
             if level_begin == level_end:
                 return None
             self.result.per_depth.append(0)
-            self.sometimes = self._unmet
+            self.expected = self._unmet
             begin = level_begin
             while begin < level_end and event is None:
                 begin, event = self._some_chunks(begin, level_end)
@@ -301,7 +301,7 @@ class NativeSearch:
         self._enter(batch)
         tasks, at = [], self.log.stored
         for chunk in batch:
-            tasks.append(partial(self._check_and_keep, chunk, at, self.sometimes))
+            tasks.append(partial(self._check_and_keep, chunk, at, self.expected))
             at += chunk.new
         return self.workers.start(tasks)
 
@@ -341,11 +341,11 @@ class NativeSearch:
             going = going and entered[0] == each.judged
         return handled
 
-    def _check_and_keep(self, chunk: Chunk, at: int, sometimes: int) -> None:
+    def _check_and_keep(self, chunk: Chunk, at: int, expected: int) -> None:
         """Evaluate invariants on the new states and step invariants on all transitions; keep the
         new states, beginning at a position of the log.
 
-        sometimes: the sometimes properties that were not reached so far, as bits.
+        expected: the expected situations that were not reached so far, as bits.
         """
         count, compiled = chunk.entered, self.compiled
         if chunk.new:
@@ -353,7 +353,7 @@ class NativeSearch:
                 at, chunk.out, chunk.parent_of, chunk.begin - chunk.base, chunk.verdicts, count
             )
         wanted = (chunk.verdicts[:count] != KNOWN).astype(np.uint8)
-        enabled, could = compiled.invariants | sometimes, count
+        enabled, could = compiled.invariants | expected, count
         chunk.failed[:count] = 0
         if enabled:
             could = self._run(compiled.check, chunk, could, wanted, enabled, chunk.failed)
@@ -556,15 +556,15 @@ class NativeSearch:
         model, request, now = self.model, self.request, self.now
         row, verdict = now.out[at].tobytes(), now.verdicts[at]
         if verdict == NEW:
-            unmet = self.sometimes
+            unmet = self.expected
             now.failed[at] = unmet  # none is reached if one of them can't be computed
             for k, each in enumerate(self.properties):
-                if self.sometimes >> k & 1 and not evaluate(model, row, each.function):
+                if self.expected >> k & 1 and not fails(model, row, each):
                     unmet &= ~(1 << k)
             now.failed[at] = unmet
         if verdict != KNOWN:
             for each in request.invariants:
-                if evaluate(model, row, each.function):
+                if fails(model, row, each):
                     now.failed[at] |= 1 << self.properties.index(each)
                     if not request.to_the_end:
                         return

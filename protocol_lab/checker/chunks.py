@@ -38,7 +38,7 @@ class Chunk(SuccessorBuffer):
     they have. judged: the number of candidates before the first whose constraints or view can't be
     computed (is_faulty_view: it was the view); entered: how many found room in the visited set;
     new: how many of those were new; checked: for how many the properties could be evaluated.
-    per_action: how often each action was taken; unmet: the sometimes properties that no new state
+    per_action: how often each action was taken; unmet: the expected situations that no new state
     has, as bits; broken: the invariants that some candidate breaks.
     """
 

@@ -56,9 +56,9 @@ class CompiledModel:
     """The functions of a model for one choice of what to check; see `Kernels` for their arguments.
 
     expand: takes all actions. check: evaluates the `properties` of a state, which are the chosen
-    invariants, the sometimes properties and the constraints; check_steps: the spec's step
+    invariants, the expected situations and the constraints; check_steps: the spec's step
     invariants, or None if none is chosen. check_constraint and check_goal: the search's own
-    conditions, in bit 0, or None. invariants, sometimes, constraints, step_invariants: their bits
+    conditions, in bit 0, or None. invariants, expected, constraints, step_invariants: their bits
     in the results. watch: see `building.Watch`. Raises LabError if something can't be compiled.
     """
 
@@ -74,7 +74,7 @@ class CompiledModel:
         spec = model.spec
         self.model, self.constants = model, constants_array(model)
         self.kernels = kernels = Kernels(model, watch)
-        self.properties = [*invariants, *spec.sometimes_properties, *spec.constraints]
+        self.properties = [*invariants, *spec.expected, *spec.constraints]
         if max(len(self.properties), len(spec.step_invariants)) > MOST_PROPERTIES:
             raise LabError(
                 f"{spec.name} has more than {MOST_PROPERTIES} properties to check at once: name"
@@ -87,7 +87,7 @@ class CompiledModel:
         self.check_goal = kernels.check_predicate(goal) if goal else None
         self.check_steps = kernels.check_steps(spec.step_invariants) if step_invariants else None
         self.invariants = bits_of(self.properties, invariants)
-        self.sometimes = bits_of(self.properties, spec.sometimes_properties)
+        self.expected = bits_of(self.properties, spec.expected)
         self.constraints = bits_of(self.properties, spec.constraints)
         self.step_invariants = bits_of(spec.step_invariants, step_invariants)
 

@@ -21,7 +21,7 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.expansion import SuccessorBuffer
 from protocol_lab.errors import EvaluationError, SpecError
-from protocol_lab.model.transitions import evaluate, evaluate_step, is_inside, successors
+from protocol_lab.model.transitions import evaluate_step, fails, is_inside, successors
 from protocol_lab.system.interrupts import deferred_interrupts
 
 LEAST = 24
@@ -102,7 +102,7 @@ class _State:
         for k, each in enumerate(self.compiled.properties):
             self._compare(
                 each.name,
-                lambda each=each: evaluate(self.model, self.row, each.function),
+                lambda each=each: fails(self.model, self.row, each),
                 lambda k=k: self._failed(check, 1 << k, self.rows)[0],
             )
         try:

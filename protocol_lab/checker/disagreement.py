@@ -107,7 +107,7 @@ def _sources(model: Model) -> dict[str, str]:
     """The source of every function of the spec, and of those that they call."""
     spec = model.spec
     declared = [*spec.inits, *spec.actions, *spec.invariants, *spec.step_invariants]
-    declared += [*spec.sometimes_properties, *spec.constraints, *spec.ends]
+    declared += [*spec.expected, *spec.constraints, *spec.ends]
     functions = [each.function for each in declared] + ([spec.erase] if spec.erase else [])
     return {
         f"{each.__module__}.{each.__qualname__}": _source(each) for each in reachable(functions)

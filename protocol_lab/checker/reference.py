@@ -21,8 +21,8 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError
 from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import (
-    evaluate,
     evaluate_step,
+    fails,
     is_inside,
     is_true,
     may_end,
@@ -43,7 +43,7 @@ class PythonSearch:
         self.frontier: deque[bytes] = deque()
         self._weigh_at = 0
         self.memory = request.memory_bytes or allowed_bytes(None)
-        self.unreached = self._judged = list(model.spec.sometimes_properties)
+        self.unreached = self._judged = list(model.spec.expected)
         self.result = Result(model, "python", request.names)
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
         self.result.violating = dict.fromkeys(request.names, 0) if request.to_the_end else None
@@ -128,11 +128,11 @@ class PythonSearch:
                 self._judged = self.unreached
             self.result.per_depth[-1] += 1
             self.frontier.append(row)
-            lacking = [p for p in self._judged if evaluate(self.model, row, p.function)]
+            lacking = [each for each in self._judged if fails(self.model, row, each)]
             self.unreached = [p for p in self.unreached if p in lacking]
         if new or not inside:
             for invariant in self.request.invariants:
-                if evaluate(self.model, row, invariant.function):
+                if fails(self.model, row, invariant):
                     self._violated(invariant.name, row, before, counted=new)
             goal = self.request.goal
             if goal and is_true(self.model, row, goal):

@@ -23,6 +23,7 @@ from protocol_lab.model.step_text import initial_text
 from protocol_lab.model.transitions import (
     evaluate,
     evaluate_step,
+    fails,
     initial,
     is_true,
     may_end,
@@ -264,22 +265,22 @@ def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:
 
 @repeating()
 def evaluation_error(
-    model: Model, row: bytes, request: SearchRequest, sometimes: Collection[str] | None = None
+    model: Model, row: bytes, request: SearchRequest, expected: Collection[str] | None = None
 ) -> EvaluationError:
     """The error in a state, or one of its successors, where compiled code failed without a message.
 
-    It is found by evaluating everything again in plain Python; of the sometimes properties those
+    It is found by evaluating everything again in plain Python; of the expected situations those
     with the given names, or all. What plain Python can compute needs more than compiled code has:
     larger numbers, or longer loops. Raises SpecError for a function that fails.
     """
-    if sometimes is None:
-        sometimes = [each.name for each in model.spec.sometimes_properties]
+    if expected is None:
+        expected = [each.name for each in model.spec.expected]
     try:
-        _judge(model, row, request, sometimes)
+        _judge(model, row, request, expected)
         if request.deadlock:
             may_end(model, row)
         for each in successors(model, row):
-            _judge(model, each.row, request, sometimes)
+            _judge(model, each.row, request, expected)
             for step_invariant in request.step_invariants:
                 evaluate_step(model, row, each.row, step_invariant.function)
     except EvaluationError as error:
@@ -287,11 +288,11 @@ def evaluation_error(
     return beyond_compiled()
 
 
-def _judge(model: Model, row: bytes, request: SearchRequest, sometimes: Collection[str]) -> None:
+def _judge(model: Model, row: bytes, request: SearchRequest, expected: Collection[str]) -> None:
     """Evaluate everything that the request asks about a state."""
-    unreached = [each for each in model.spec.sometimes_properties if each.name in sometimes]
+    unreached = [each for each in model.spec.expected if each.name in expected]
     for each in [*model.spec.constraints, *unreached, *request.invariants]:
-        evaluate(model, row, each.function)
+        fails(model, row, each)
     for condition in (request.constraint, request.goal):
         if condition is not None:
             is_true(model, row, condition)

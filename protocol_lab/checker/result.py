@@ -108,8 +108,8 @@ class Result:
 
     @property
     def reached(self) -> list[str]:
-        """The sometimes properties that some state of the search has."""
-        declared = [each.name for each in self.model.spec.sometimes_properties]
+        """The expected situations that some state of the search has."""
+        declared = [each.name for each in self.model.spec.expected]
         return [name for name in declared if self.distinct and name not in self.never_reached]
 
     @property
@@ -277,7 +277,7 @@ _NAMED = 8
 
 
 def reach_lines(result: Result) -> list[str]:
-    """Lines with the sometimes properties that were reached or not, and the actions never taken.
+    """Lines with the expected situations that were reached or not, and the actions never taken.
 
     A search that saw no state has no lines. One that did not see all does not say "never".
     """

@@ -26,7 +26,10 @@ from protocol_lab.model.parameters import (
     names_used,
     same_for_all,
 )
-from protocol_lab.model.spec import Action, Model
+from protocol_lab.model.spec import Action, Model, Property, Situation
+
+_NOT_SO = "not truth(function(s, c))"
+"""Is a state not in a situation?"""
 
 
 @dataclass
@@ -169,9 +172,11 @@ def _loop_end(number: int, name: str, action: Action) -> list[str]:
     return lines
 
 
-def property_piece(model: Model, name: str, function: Callable, asked: str) -> Piece:
-    """A piece that returns 1 where `asked` is true, else 0. asked: an expression that calls the
-    function on a state s, or, for a step, on `earlier` and s."""
+def property_piece(model: Model, declared: Property | Situation, asked: str) -> Piece:
+    """A piece that returns 1 where `asked` is true, or a state is not in the situation, else 0.
+    asked: an expression that calls the property's function on a state s, or, for a step, on
+    `earlier` and s."""
+    asked = _NOT_SO if isinstance(declared, Situation) else asked
     lines = [
         "def piece(work, row, parent, bit):",
         _CONSTANTS,
@@ -183,7 +188,7 @@ def property_piece(model: Model, name: str, function: Callable, asked: str) -> P
         ),
         f"    return 1 if {asked} else 0",
     ]
-    return Piece(name, "\n".join(lines) + "\n", {"function": function})
+    return Piece(declared.name, "\n".join(lines) + "\n", {"function": declared.function})
 
 
 def predicate_piece(model: Model, function: Callable, parameters: list[str]) -> Piece:

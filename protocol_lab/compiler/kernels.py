@@ -23,7 +23,7 @@ from protocol_lab.compiler.code_generation import (
     start_piece,
 )
 from protocol_lab.compiler.effects import first_guards
-from protocol_lab.model.spec import Action, Model, Property
+from protocol_lab.model.spec import Action, Model, Property, Situation
 from protocol_lab.model.temporal_formulas import keys_of
 
 _NO_VALUES = np.empty(0, np.int64)
@@ -134,7 +134,7 @@ class Kernels:
 
     def check_predicate(self, predicate: Callable) -> Callable:
         """The same for one function (s, c) that is true or false."""
-        return self._check([Property(predicate)], "not truth(function(s, c))")
+        return self._check([Situation(predicate)], "")
 
     def _check(self, properties: list[Property], fails: str) -> Callable:
         addresses = self._builder.addresses(self._property_pieces(properties, fails))
@@ -149,7 +149,7 @@ class Kernels:
         return check
 
     def _property_pieces(self, properties: list[Property], fails: str) -> list[Piece]:
-        return [property_piece(self.model, each.name, each.function, fails) for each in properties]
+        return [property_piece(self.model, each, fails) for each in properties]
 
     def judge(self, predicates: list[Callable], parameters: list[str]) -> Callable:
         """A function (rows, constants, values) -> an array whose bit i tells whether predicates[i]

@@ -29,7 +29,7 @@ class Part:
     writes: the functions that the part asks for. A part is judged with the functions of the parts
     before it; those of later parts are the skeleton's. trials: the constants of each configuration
     that is explored. invariants: names of invariants and step invariants of the spec, or of those
-    that `declare` adds. reaches: sometimes properties that a state must have in every trial.
+    that `declare` adds. reaches: expected situations that a state must have in every trial.
     properties: temporal properties. lines: of our solution, without docstrings and comments.
     minutes: our estimate.
     """

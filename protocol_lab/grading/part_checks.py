@@ -120,8 +120,8 @@ def _try(spec: Spec, lab: Lab, number: int, constants: dict[str, Any]) -> None:
     """Judge a part in one configuration. Raises _Lacking."""
     part = lab.parts[number]
     goals = (*part.reaches, *part.stays_possible)
-    wanted = [each for each in spec.sometimes_properties if each.name in goals]
-    model = replace(spec, sometimes_properties=wanted).bind(**constants)
+    wanted = [each for each in spec.expected if each.name in goals]
+    model = replace(spec, situations=wanted).bind(**constants)
     size = show_text(model.constants)
     try:
         graph = _expect_safe(model, lab, lab.invariants_of(number), size)
@@ -158,7 +158,7 @@ def _expect_safe(model: Model, lab: Lab, invariants: list[str], size: str) -> Tr
         )
     if found.verdict == Verdict.UNDECIDED:
         raise _Lacking(f"with {size} it is undecided: {found.undecided_reason}")
-    for each in model.spec.sometimes_properties:
+    for each in model.spec.expected:
         if each.name in found.never_reached:
             what = first_line(each.doc).rstrip(".")
             raise _Lacking(f"with {size} nothing breaks, but this never happens: {what}")
@@ -173,7 +173,7 @@ def _expect_frames(graph: TrialGraph, lab: Lab, part: Part, size: str) -> None:
         action, path, way = breach
         raise _Lacking(f"with {size} {action} changes {path}, which it must leave alone", way)
     for name in part.stays_possible:
-        goal = next(each for each in graph.model.spec.sometimes_properties if each.name == name)
+        goal = next(each for each in graph.model.spec.expected if each.name == name)
         way = graph.first_that_never(goal)
         if way is not None:
             what = first_line(goal.doc).rstrip(".")

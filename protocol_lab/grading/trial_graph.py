@@ -19,7 +19,7 @@ from protocol_lab.model.spec import Model, Property
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import initial_text, steps_between
 from protocol_lab.model.temporal_formulas import Fairness
-from protocol_lab.model.transitions import evaluate, levels
+from protocol_lab.model.transitions import fails, levels
 from protocol_lab.system.memory import allowed_bytes
 
 _CHUNK = 1 << 16
@@ -116,7 +116,7 @@ def plain_graph(model: Model, changes: Mapping[str, str]) -> TrialGraph:
             steps.append((source, target, label))
 
     def lacks(goal: Property) -> np.ndarray:
-        return np.array([bool(evaluate(model, row, goal.function)) for row in rows])
+        return np.array([fails(model, row, goal) for row in rows])
 
     sources, targets, labels = np.array(steps, np.int64).reshape(-1, 3).T
     label_of = [(action, dict(of)) for action, of in names]

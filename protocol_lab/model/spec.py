@@ -8,7 +8,6 @@ is true or false:
     @spec.action                    (s, c, <choices>)   guards first, then effects, then TAKEN
     @spec.invariant                 (s, c)              a property of every state
     @spec.step_invariant            (before, after, c)  a property of every generated transition
-    @spec.sometimes                 (s, c)              a state that must be reachable
     @spec.situation                 (s, c)              true in a state that is worth finding
     @spec.constraint                (s, c)              states outside are checked, not expanded
     spec.may_end                    (s, c)              true in a state that is no deadlock
@@ -81,7 +80,7 @@ class Action(Declared):
 
 @dataclass(frozen=True)
 class Property(Declared):
-    """An invariant, a step invariant, a constraint or a sometimes property."""
+    """An invariant, a step invariant or a constraint."""
 
     function: Callable[..., str | bool]
     by_default: bool = True
@@ -89,12 +88,14 @@ class Property(Declared):
 
 @dataclass(frozen=True)
 class Situation(Declared):
-    """A state worth finding: a function (s, c) that is true in it. It claims nothing.
+    """A state worth finding: a function (s, c) that is true in it.
 
-    The first line of the function's docstring is the label under which a learner picks it.
+    The first line of the function's docstring is the label under which a learner picks it. If it is
+    `expected`, a search says whether it was reached; otherwise it claims nothing.
     """
 
     function: Callable[..., bool]
+    expected: bool = False
 
     @property
     def label(self) -> str:
@@ -144,7 +145,6 @@ class Spec:
     inits: list[Action] = field(default_factory=Registered)
     invariants: list[Property] = field(default_factory=Registered)
     step_invariants: list[Property] = field(default_factory=Registered)
-    sometimes_properties: list[Property] = field(default_factory=list)
     constraints: list[Property] = field(default_factory=Registered)
     ends: list[Property] = field(default_factory=list)
     situations: list[Situation] = field(default_factory=Registered)
@@ -181,6 +181,11 @@ class Spec:
     def __repr__(self) -> str:
         return f"{self.name}: {len(self.actions)} actions, {len(self.invariants)} invariants"
 
+    @property
+    def expected(self) -> list[Situation]:
+        """The situations that must be reachable."""
+        return [each for each in self.situations if each.expected]
+
     def init(self, function: Callable) -> Callable:
         """Register the function that fills a zeroed state; with parameters it gives several initial
         states."""
@@ -212,11 +217,6 @@ class Spec:
         """Register a property of (before, after, c)."""
         kind, parameters = "a step invariant", "(before, after, c)"
         return self._register(self.step_invariants, function, by_default, kind, parameters)
-
-    def sometimes(self, function: Callable) -> Callable:
-        """Register a state that must be reachable, so that a vacuous model is noticed."""
-        kind = "a sometimes property"
-        return self._register(self.sometimes_properties, function, True, kind)
 
     def constraint(self, function: Callable) -> Callable:
         """Register a bound on the states that are counted and expanded."""
@@ -344,11 +344,20 @@ class Spec:
         )
         self.channels[:] = [each for each in self.channels if each.path != path] + [declared]
 
-    def situation(self, function: Callable) -> Callable:
+    def situation(self, function: Callable | None = None, *, expected: bool = False) -> Callable:
         """Register a state worth finding, which a learner can pick: a function (s, c) that is true
-        in it."""
-        self._put(self.situations, Situation(function), "a situation")
-        return function
+        in it.
+
+        expected: such a state must be reachable, so that a vacuous model is noticed.
+        """
+
+        def register(function: Callable) -> Callable:
+            if len(signature(function).parameters) != 2:
+                raise LabError(f"{function.__name__}: a situation is a function of (s, c).")
+            self._put(self.situations, Situation(function, expected), "a situation")
+            return function
+
+        return register(function) if function else register
 
     def _register(
         self,
@@ -371,7 +380,7 @@ class Spec:
         """Append to one of the lists, or replace what has the same name there."""
         expect_plain(added.function)
         kinds = [self.inits, self.actions, self.invariants, self.step_invariants]
-        kinds += [self.sometimes_properties, self.constraints, self.situations, self.properties]
+        kinds += [self.constraints, self.situations, self.properties]
         for other in kinds:
             if other is not registered and any(each.name == added.name for each in other):
                 raise LabError(
@@ -498,11 +507,11 @@ class Model:
                         f"{name} is a temporal property or a refinement: check it with"
                         f" check_property(model, {name!r}), or with check --property {name}."
                     )
-                if name in [each.name for each in self.spec.sometimes_properties]:
+                if name in [each.name for each in self.spec.situations]:
                     raise LabError(
-                        f"{name} is a sometimes property, which every search looks for. For a trace"
-                        " to such a state declare an invariant that says the opposite: it returns"
-                        " HOLDS where the state is another, and its counterexample is the trace."
+                        f"{name} is a situation, not an invariant. For a trace to such a state"
+                        " declare an invariant that says the opposite: it returns HOLDS where the"
+                        " state is another, and its counterexample is the trace."
                     )
                 if name not in by_name:
                     known = ", ".join(by_name)

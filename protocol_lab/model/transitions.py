@@ -25,7 +25,7 @@ from protocol_lab.model.parameters import (
     sequences,
     values,
 )
-from protocol_lab.model.spec import TAKEN, TRUE_OR_FALSE, Action, Model
+from protocol_lab.model.spec import TAKEN, TRUE_OR_FALSE, Action, Model, Property, Situation
 from protocol_lab.model.state_view import view
 
 
@@ -335,9 +335,17 @@ def is_true(model: Model, row: bytes, condition: Callable[..., Any]) -> bool:
     return truth(condition, evaluated(condition, view(model.layout, row), model.constants))
 
 
+def fails(model: Model, row: bytes, declared: Property | Situation) -> bool:
+    """Does a property not hold in a state, or is the state not in a situation? Raises as
+    `evaluate`."""
+    if isinstance(declared, Situation):
+        return not is_true(model, row, declared.function)
+    return bool(evaluate(model, row, declared.function))
+
+
 def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None = None) -> bool:
     """Is a state inside the spec's constraints and this one? Raises as `evaluate`."""
-    return not any(evaluate(model, row, each.function) for each in model.spec.constraints) and (
+    return not any(fails(model, row, each) for each in model.spec.constraints) and (
         constraint is None or is_true(model, row, constraint)
     )
 

@@ -58,7 +58,7 @@ class Searches:
     def _add(self, name: str, model: Model, asked: dict[str, Any]) -> None:
         spec = model.spec
         parts = [*spec.actions, *spec.invariants, *spec.step_invariants]
-        parts += [*spec.constraints, *spec.sometimes_properties]
+        parts += [*spec.constraints, *spec.expected]
         self.asked[name] = asked
         self.code[name] = source_hash([each.function for each in parts])
 

@@ -12,13 +12,7 @@ from types import FunctionType
 
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.model.spec import Model, Property, Spec
-from protocol_lab.model.transitions import (
-    evaluate,
-    evaluate_step,
-    initial,
-    may_end,
-    needed_attempts,
-)
+from protocol_lab.model.transitions import evaluate_step, fails, initial, may_end, needed_attempts
 from protocol_lab.reader.common_mistakes import refuse_common_mistakes, refuse_other_results
 from protocol_lab.reader.dataflow import refuse_unassigned
 from protocol_lab.reader.dependencies import reachable
@@ -50,7 +44,7 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
     """Take every step from the first states and evaluate every property there, once for these
     functions.
 
-    properties: what to evaluate besides the spec's sometimes properties and constraints. Raises
+    properties: what to evaluate besides the spec's expected situations and constraints. Raises
     LabError for a mistake in an action or property, temporal ones included, or if there is no
     initial state.
     """
@@ -61,7 +55,7 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
         for each in claim.formula(dict.fromkeys(claim.domains, 0)).predicates
         if callable(each)
     ]
-    judged = [*properties, *spec.sometimes_properties, *spec.constraints]
+    judged = [*properties, *spec.expected, *spec.constraints]
     steps = [each for each in judged if each in spec.step_invariants]
     states = [each for each in judged if each not in steps]
     functions = tuple(each.function for each in [*spec.inits, *spec.actions, *judged])
@@ -73,7 +67,8 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
         _walk(model, states, steps)
     except EvaluationError:
         return  # the search meets it as well, and reports it
-    for function in readable(functions):
+    situations = [each.function for each in spec.expected]
+    for function in readable(each for each in functions if each not in situations):
         refuse_other_results(function)
     _passed.add(key)
 
@@ -126,7 +121,7 @@ def _walk(model: Model, states: list[Property], steps: list[Property]) -> None:
     seen, attempted = set(waiting), 0
     for row in waiting:
         for each in states:
-            evaluate(model, row, each.function)
+            fails(model, row, each)
         may_end(model, row)
     while waiting and len(seen) < TRIED and attempted < ATTEMPTS:
         row = waiting.pop(0)
@@ -143,4 +138,4 @@ def _walk(model: Model, states: list[Property], steps: list[Property]) -> None:
             seen.add(found.row)
             waiting.append(found.row)
             for each in states:
-                evaluate(model, found.row, each.function)
+                fails(model, found.row, each)

@@ -81,7 +81,7 @@ class Simulation(Result):
 
     @property
     def reached(self) -> list[str]:
-        """Always empty: sometimes properties are not checked on walks."""
+        """Always empty: expected situations are not checked on walks."""
         return []
 
     def to_json(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from protocol_lab.spark.run_folder import RunFolder
 class LevelMaker:
     """Makes the levels of one search; each is written into a folder that is empty before.
 
-    `reached`: the sometimes properties that a state of an earlier level has, as bits.
+    `reached`: the expected situations that a state of an earlier level has, as bits.
     """
 
     folder: RunFolder

@@ -100,7 +100,7 @@ def functions_of(spec: Spec) -> list[Callable]:
     properties = [
         *spec.invariants,
         *spec.step_invariants,
-        *spec.sometimes_properties,
+        *spec.expected,
         *spec.constraints,
         *spec.ends,
     ]

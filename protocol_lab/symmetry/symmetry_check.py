@@ -15,8 +15,8 @@ from protocol_lab.model.evaluation import keeping_results, kept
 from protocol_lab.model.spec import Model, Property
 from protocol_lab.model.transitions import (
     Attempt,
-    evaluate,
     evaluate_step,
+    fails,
     initial,
     is_inside,
     is_true,
@@ -37,11 +37,11 @@ def check_alike(
 ) -> None:
     """Exchange nodes that are declared symmetric, in sampled states, once for these functions.
 
-    properties, conditions: what to evaluate besides the spec's sometimes properties and
+    properties, conditions: what to evaluate besides the spec's expected situations and
     constraints; a condition is true or false. Raises LabError, naming what distinguishes the nodes.
     """
     spec = model.spec
-    judged = [*properties, *spec.sometimes_properties, *spec.constraints]
+    judged = [*properties, *spec.expected, *spec.constraints]
     functions = [each.function for each in [*spec.inits, *spec.actions, *judged]]
     key = (spec.name, *functions, *conditions, tuple(model.constants), tuple(spec.symmetries))
     if key in _passed:
@@ -108,7 +108,7 @@ class _Trial:
     def _compare(self, row: bytes, ahead: list[Attempt] | None, names: Names) -> None:
         model, other = self.model, renamed(self.model.layout, row, names)
         for each in self.properties:
-            here, there = (_answer(evaluate, model, of, each.function) for of in (row, other))
+            here, there = (_answer(fails, model, of, each) for of in (row, other))
             if here != there:
                 raise self._told_apart(names, f"{each.name} changes its answer")
         for each in self.conditions:

@@ -126,7 +126,7 @@ def goal_model(challenge: Challenge, model: Model) -> tuple[Model, list[str]]:
         return "the goal is reached" if reach(s, c) else HOLDS
 
     goal = Property(goal_is_not_reached)
-    spec = replace(model.spec, invariants=[goal], step_invariants=[], sometimes_properties=[])
+    spec = replace(model.spec, invariants=[goal], step_invariants=[], situations=[])
     return spec.bind(**show(model.constants)), [goal.name]
 
 

@@ -29,7 +29,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import first_line
 from protocol_lab.explore import explore
 from protocol_lab.model.constants import show, show_text
-from protocol_lab.model.spec import HOLDS, Action, Model, Property, Spec
+from protocol_lab.model.spec import HOLDS, Action, Model, Property, Situation, Spec
 from protocol_lab.model.transitions import evaluate, initial
 from protocol_lab.quantities import counted
 from protocol_lab.teaching.feedback import Feedback, folded, right, wrong
@@ -215,19 +215,19 @@ def repair(
     function: Callable[..., str],
     *,
     invariants: Iterable[str] | None = None,
-    must_reach: Iterable[Callable[..., str]] = (),
+    must_reach: Iterable[Callable[..., bool]] = (),
 ) -> Feedback:
     """Judge a learner's version of one action: does the protocol hold, and still do its job?
 
     Every state is explored. Safe: the invariants (None: the default ones) hold, or a shortest trace
-    shows how one breaks. Alive: the action is taken, and all of the spec's `sometimes` properties,
-    and those in `must_reach` (functions of the same form), can still be reached. So for a fix that
+    shows how one breaks. Alive: the action is taken, and all of the spec's expected situations, and
+    those in `must_reach` (functions of the same form), can still be reached. So for a fix that
     forbids too much the judgement says what it prevents, and a fix that differs from the original
     but works passes. Raises LabError for a function that can't replace the action.
     """
     spec = with_action(model.spec, replacing, function)
-    wanted = [*spec.sometimes_properties, *map(Property, must_reach)]
-    changed = replace(spec, sometimes_properties=wanted).bind(**show(model.constants))
+    wanted = [*spec.expected, *(Situation(each, expected=True) for each in must_reach)]
+    changed = replace(spec, situations=wanted).bind(**show(model.constants))
     found = run(changed, invariants=invariants)
     checked = " and ".join(found.invariants)
     if found.violated:
@@ -292,7 +292,7 @@ def same_invariant(
             return HOLDS
         return "one of the two holds here, the other does not"
 
-    bare = replace(with_invariant(spec, mine), step_invariants=[], sometimes_properties=[])
+    bare = replace(with_invariant(spec, mine), step_invariants=[], situations=[])
     model = with_invariant(bare, agree).bind(**constants)
     found = run(model)
     size = show_text(model.constants)
@@ -314,7 +314,7 @@ def shortest_path(model: Model, target: Callable[..., Any]) -> Result:
     def not_there_yet(s, c):
         return "it is reached" if target(s, c) else HOLDS
 
-    bare = replace(model.spec, step_invariants=[], sometimes_properties=[])
+    bare = replace(model.spec, step_invariants=[], situations=[])
     found = run(with_invariant(bare, not_there_yet).bind(**show(model.constants)))
     if not found.violated:
         raise LabError(f"No such state is reachable; {found.distinct:,} states were seen.")

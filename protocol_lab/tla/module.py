@@ -15,7 +15,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.model.constants import limits_of, show
 from protocol_lab.model.layout import Bag, Named, Node
 from protocol_lab.model.parameters import Member, Range, Sequences, Subset, TrueOrFalse, names_used
-from protocol_lab.model.spec import Action, Model, Property, Spec
+from protocol_lab.model.spec import Action, Model, Property, Situation, Spec
 from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.reading import reading
 from protocol_lab.tla import expressions as tla
@@ -104,7 +104,7 @@ def written(model: Model) -> Written:
 def _statements(spec: Spec) -> int:
     """How many statements the functions of a spec have, with all that they call."""
     declared = [*spec.inits, *spec.actions, *spec.invariants, *spec.step_invariants]
-    declared += [*spec.sometimes_properties, *spec.constraints]
+    declared += [*spec.expected, *spec.constraints]
     functions = [each for each in reachable([one.function for one in declared]) if is_helper(each)]
     nodes = (node for each in functions for node in ast.walk(reading(each).as_written))
     return sum(isinstance(node, ast.stmt) for node in nodes)
@@ -129,7 +129,7 @@ class _Module:
         self.variables = {each: named(each) for each in spec.state.field_types}
         groups = (spec.invariants, spec.step_invariants, spec.constraints)
         parts = [*spec.actions, *(one for group in groups for one in group)]
-        parts += spec.sometimes_properties
+        parts += spec.expected
         self.parts = {each.function: named(each.name) for each in parts}
         kinds: dict[Node, str] = {}
         for function in [each.function for each in spec.inits] + list(self.parts):
@@ -159,11 +159,11 @@ class _Module:
         define(("vars", (), E("tuple", None, names), ""))
         always = E("box", None, (tla.name("Next"),))
         define(("Spec", (), tla.conj(tla.name("Init"), always), ""))
-        sometimes = "Sometimes: the negation of each has a counterexample"
+        expected = "Expected: the negation of each has a counterexample"
         for title, group in (
             ("Constraints", spec.constraints),
             ("Invariants", spec.invariants),
-            (sometimes, spec.sometimes_properties),
+            (expected, spec.expected),
             ("Invariants of steps", spec.step_invariants),
         ):
             if group:
@@ -300,8 +300,11 @@ class _Module:
             body = tla.quantified("\\E", bound[each], self._domain(domain, given, scope), body)
         return body
 
-    def _property(self, declared: Property, of_steps: bool) -> E:
+    def _property(self, declared: Property | Situation, of_steps: bool) -> E:
         names, function = self.variables.items(), declared.function
+        if isinstance(declared, Situation):
+            given, _, scope = self._start(Action(function, {}))
+            return self.functions.result(function, given, scope).expression
         if not of_steps:
             given, _, scope = self._start(Action(function, {}))
             return self._judged(function, given, scope, lambda last: TRUE)

@@ -2,7 +2,7 @@
 
 Every property is a test case. A violated one is a failure, with its counterexample. An undecided
 one is an error, since that must not pass. One that the search could not judge, because it ended at
-another property, is skipped. So is a sometimes property that no state has, and a temporal property
+another property, is skipped. So is an expected situation that no state has, and a temporal property
 whose premise is never true: it is reported, and breaks nothing, as the exit code says.
 """
 
@@ -62,7 +62,7 @@ def _case(result: Result, name: str) -> ElementTree.Element:
 
 
 def _reached(result: Result, name: str) -> ElementTree.Element:
-    """A sometimes property: one that was not reached is an error if the search is undecided."""
+    """An expected situation: one that was not reached is an error if the search is undecided."""
     case = ElementTree.Element("testcase", classname=result.model.spec.name, name=name)
     if name in result.never_reached and result.verdict == Verdict.HOLDS:
         _add(case, "skipped", "not reached")

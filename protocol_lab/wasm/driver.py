@@ -34,7 +34,7 @@ from protocol_lab.compiler.loops import (
 candidates; the words of a row, the most states, the address and the mask of the hash table, and the
 addresses of the parents' positions and of the counts by action, the first of which is that of the
 initial states. Then the properties to judge, as bits: invariants, step invariants, constraints, and
-the sometimes properties that no state has yet.
+the expected situations that no state has yet.
 
 What is told: the states found and those expanded, where the level ends, the depth; how many
 initial states there are; and of a violation its bits, and which of the candidates it is."""

@@ -53,7 +53,7 @@ def compile_search(model: Model, invariants: Iterable[str] | None = None) -> Sea
     CPUCodeLibrary._optimize_functions = _leave_as_it_is
     spec = model.spec
     chosen, chosen_steps = model.choose(None if invariants is None else [*invariants])
-    properties = [*chosen, *spec.sometimes_properties, *spec.constraints]
+    properties = [*chosen, *spec.expected, *spec.constraints]
     builder = Builder(model, lambda *_: None)
     actions = [action_piece(model, each, ()) for each in spec.actions]
     search = driver.make_search(
@@ -79,7 +79,7 @@ def compile_search(model: Model, invariants: Iterable[str] | None = None) -> Sea
             "INVARIANTS": bits_of(properties, chosen),
             "STEP_INVARIANTS": bits_of(spec.step_invariants, chosen_steps),
             "CONSTRAINTS": bits_of(properties, spec.constraints),
-            "UNMET": bits_of(properties, spec.sometimes_properties),
+            "UNMET": bits_of(properties, spec.expected),
         },
         "names": _positions(),
         "heap": end_of_data(content),
@@ -112,7 +112,7 @@ def _one_after_the_other(builder: Builder, pieces: list[Piece]) -> Callable:
 def _judging(builder: Builder, model: Model, properties: list[Property], fails: str) -> Callable:
     """A compiled function (table, row, parent, wanted): the wanted properties that fail, as
     bits."""
-    pieces = [property_piece(model, each.name, each.function, fails) for each in properties]
+    pieces = [property_piece(model, each, fails) for each in properties]
     lines = ["def judge(table, row, parent, wanted):", "    failed = 0"]
     for k in range(len(pieces)):
         lines += [

@@ -209,16 +209,16 @@ def counting(place: str, fault) -> Spec:
         def bounded(s: State, c: Nothing):
             return HOLDS if fault(s) >= -1 else "unbounded"
 
-    if place == "sometimes":
+    if place == "situation":
 
-        @spec.sometimes
+        @spec.situation(expected=True)
         def far(s: State, c: Nothing):
-            return HOLDS if fault(s) == 1000 else "not far"
+            return fault(s) == 1000
 
     return spec
 
 
-PLACES = ["action", "init", "parameter", "invariant", "step invariant", "constraint", "sometimes"]
+PLACES = ["action", "init", "parameter", "invariant", "step invariant", "constraint", "situation"]
 
 
 def outcome(result) -> tuple:

@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from protocol_lab import HOLDS
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.explore import explore
-from protocol_lab.model.spec import Property
 from protocol_lab.model.state_view import view
 from tests.spec_checks import bind, cases_of, on_scenarios
 
@@ -66,16 +64,6 @@ ADDS_TO = {
 """What a variant adds to can be reached in it as well: only its own situations are searched for."""
 
 
-def reached(situation) -> Property:
-    """The situation as a property that must be reachable."""
-
-    def reached(s, c):
-        return HOLDS if function(s, c) else "it is not so"
-
-    function, reached.__name__ = situation.function, situation.name
-    return Property(reached)
-
-
 def seen(name: str, situation) -> bool:
     """Is it so somewhere on a scenario's way?"""
     for which in cases_of(name):
@@ -100,7 +88,7 @@ def test_situations_exist(name):
     if not hidden:
         assert not known
         return
-    asked = replace(load(name), sometimes_properties=[reached(each) for each in hidden])
+    asked = replace(load(name), situations=[replace(each, expected=True) for each in hidden])
     found = explore(
         asked.bind(**CONSTANTS.get(name, {})), invariants=[], max_states=8_000_000, progress=False
     )

@@ -120,7 +120,7 @@ def test_the_worked_answers_are_right_and_what_the_notebook_has_is_not(cells):
     back = EXERCISES.come_back_safely.check(spec)
     assert back.passed, back.text
     spec.actions[:] = [each for each in spec.actions if each.name != "restart"]
-    spec.sometimes_properties[:] = spec.sometimes_properties[:1]
+    spec.situations[:] = spec.situations[:1]
     assert EXERCISES.answer_when_it_is_safe.check(spec).passed
     missing = EXERCISES.come_back_safely.check(spec)
     assert "has no action `restart`" in missing.text

@@ -95,30 +95,30 @@ def leaders_do_not_fetch(before, after, c):
 def the_last_epoch_commits(s, c):
     """The leader of the last epoch has committed a record of its own."""
     leader = s.quorum.leader
-    if leader != NONE and s.quorum.epoch == c.epochs:
-        for offset in range(s.belief[leader].hw):
-            if s.log[leader][offset].epoch == c.epochs:
-                return HOLDS
-    return "it has not"
+    if leader == NONE or s.quorum.epoch != c.epochs:
+        return False
+    return any(s.log[leader][offset].epoch == c.epochs for offset in range(s.belief[leader].hw))
 
 
 def an_old_record_is_kept(s, c):
     """A follower in the last epoch has a record of the first one."""
-    for n in range(1, c.replicas + 1):
-        follows = n != s.quorum.leader and s.belief[n].epoch == c.epochs
-        if follows and len(s.log[n]) > 0 and s.log[n][0].epoch == 1:
-            return HOLDS
-    return "no follower has one"
+    return any(
+        n != s.quorum.leader
+        and s.belief[n].epoch == c.epochs
+        and len(s.log[n]) > 0
+        and s.log[n][0].epoch == 1
+        for n in range(1, c.replicas + 1)
+    )
 
 
 def the_isr_has_shrunk(s, c):
     """A replica was dropped from the ISR."""
-    return HOLDS if len(s.quorum.isr) < c.replicas else "all are in it"
+    return len(s.quorum.isr) < c.replicas
 
 
 def all_are_in_sync(s, c):
     """All replicas are in the ISR."""
-    return HOLDS if len(s.quorum.isr) == c.replicas else "a replica is not in it"
+    return len(s.quorum.isr) == c.replicas
 
 
 def declare(spec):
@@ -132,4 +132,4 @@ def declare(spec):
         the_isr_has_shrunk,
         all_are_in_sync,
     ):
-        spec.sometimes(each)
+        spec.situation(each, expected=True)

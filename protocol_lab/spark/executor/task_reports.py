@@ -55,7 +55,7 @@ class Report:
     new: states that nobody had seen. sent: candidates for them that went to the owners. check: the
     sum of the new states' fingerprints, modulo 2^64. per_action: generated, by action number.
     violating: by number in the request's names, the new states that break the invariant, or the
-    generated steps that do. reached: a bit for each sometimes property. over: a state in hex of
+    generated steps that do. reached: a bit for each expected situation. over: a state in hex of
     which something could not be computed: its successors, its properties or theirs. spent: seconds
     by what they were spent on. files: what was written, see `level_files.Files`.
     """

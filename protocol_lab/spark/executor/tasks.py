@@ -66,11 +66,11 @@ class Tasks:
         self._found = SuccessorBuffer(8 * _CHUNK, model.words, _CHUNK)
 
     def never_reached(self, reached: int) -> list[str]:
-        """The sometimes properties that no state had, by name."""
+        """The expected situations that no state had, by name."""
         return [
             each.name
             for k, each in enumerate(self.compiled.properties)
-            if self.compiled.sometimes & ~reached & 1 << k
+            if self.compiled.expected & ~reached & 1 << k
         ]
 
     def _make_more_room(self) -> None:
@@ -267,8 +267,8 @@ class Tasks:
     ) -> Iterator[Block]:
         """The states among the candidates that the owner has not seen, by fingerprint.
 
-        They are checked, and finally entered into the owner's visited set. `reached`: the sometimes
-        properties that a state of an earlier level has, as bits; they are not evaluated any more.
+        They are checked, and finally entered into the owner's visited set. `reached`: the expected
+        situations that a state of an earlier level has, as bits; they are not evaluated any more.
         """
         report.violating = [0] * len(self._bit_of)
         seen = before.of(owner, after.partitions)
@@ -278,25 +278,25 @@ class Tasks:
                 unseen.add(parcel)
             for settled in unseen.settled():
                 block = Block(after.depth, *settled)
-                self._inspect(block, self.compiled.sometimes & ~reached, report)
+                self._inspect(block, self.compiled.expected & ~reached, report)
                 prints.append(block.fingerprints)
                 yield block
         after.add(owner, np.concatenate(prints), seen)
 
-    def _inspect(self, new: Block, sometimes: int, report: Report) -> None:
-        """Check and count new states; `sometimes`: the sometimes properties to evaluate, as
+    def _inspect(self, new: Block, expected: int, report: Report) -> None:
+        """Check and count new states; `expected`: the expected situations to evaluate, as
         bits."""
         report.new += len(new)
         report.check = (report.check + int(new.fingerprints.sum(dtype=np.uint64))) % 2**64
         every = np.ones(len(new), bool)
         try:
-            failed = self._failed(new.rows, every, sometimes)
+            failed = self._failed(new.rows, every, expected)
             goal = self._at_goal(new.rows, every)
         except _CannotCheck as fault:
             report.over = new.rows[fault.at].tobytes().hex()
             return
         lacking = int(np.bitwise_and.reduce(failed, initial=-1))
-        report.reached |= sometimes & ~lacking
+        report.reached |= expected & ~lacking
         self._count(failed, self._state_numbers, report)
         self._find(new.rows, new.parents, failed, np.zeros_like(failed), goal, report)
 

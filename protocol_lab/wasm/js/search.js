@@ -126,7 +126,7 @@ export function newSearch(module, description, { bytes = 300 << 20, ...asked } =
       if (state === "GOING_ON") state = run(states);
       return state;
     },
-    // What is known: counts as TLC's, the sometimes properties not reached, and where it ended.
+    // What is known: counts as TLC's, the expected situations not reached, and where it ended.
     told() {
       const counts = Array.from({ length: description.actions.length + 1 },
         (_, k) => Number(numbers[perAction / 8 + k]));

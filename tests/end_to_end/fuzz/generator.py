@@ -116,7 +116,7 @@ COUNTS = {
     "action": (2, 3, 3, 4, 4, 5),
     "invariant": (0, 1, 1, 2),
     "step_invariant": (0, 0, 1),
-    "sometimes": (0, 0, 1),
+    "situation": (0, 0, 1),
     "constraint": (0, 0, 0, 1),
     "view": (0, 0, 1),
 }
@@ -181,7 +181,7 @@ class _Writer:
         ]
         written += [Part("init", self._init(k)) for k in range(3)]
         written += [Part("action", self._action(k)) for k in range(6)]
-        for kind, count in (("invariant", 3), ("step_invariant", 1), ("sometimes", 1)):
+        for kind, count in (("invariant", 3), ("step_invariant", 1), ("situation", 1)):
             written += [Part(kind, self._property(kind, k)) for k in range(count)]
         if chance.random() < 0.6:
             written.append(Part("constraint", self._property("constraint", 0)))
@@ -192,7 +192,7 @@ class _Writer:
 
     def _faulty_parts(self) -> list[Part]:
         """A few functions that fail in some states; no spec has more than one of them."""
-        others = ["init", "invariant", "step_invariant", "sometimes", "constraint"]
+        others = ["init", "invariant", "step_invariant", "situation", "constraint"]
         found = []
         for k, kind in enumerate(["action", "action", self.chance.choice(others)]):
             try:
@@ -355,28 +355,32 @@ class _Writer:
             state = self.declared.state
             scope = Scope((("before", state), ("after", state)))
             given = "before: State, after: State, c: Constants"
+        head, yes, no = f"@spec.{kind}", "HOLDS", f'"{kind} {number} is broken"'
+        if kind == "situation":
+            head, yes, no = "@spec.situation(expected=True)", "True", "False"
+        head += f"\ndef {kind}_{number}({given}):\n"
         if is_faulty:
-            lines = [f'return HOLDS if {self.faults.number(scope)} >= -9 else "faulty"']
-            return f"@spec.{kind}\ndef {kind}_{number}({given}):\n{_indented(lines)}"
-        broken = f'"{kind} {number} is broken"'
+            return head + _indented(
+                [f"return {yes} if {self.faults.number(scope)} >= -9 else {no}"]
+            )
         shape, node = self.chance.random(), self.write.some_node()
         if shape < 0.6:
             condition = self._mostly_true(scope, kind)
-            lines = [f"return HOLDS if {condition} else {broken}"]
+            lines = [f"return {yes} if {condition} else {no}"]
         elif shape < 0.8:
             condition = self._mostly_true(scope, kind)
-            lines = [f"if {condition}:\n    return HOLDS", f"return {broken}"]
+            lines = [f"if {condition}:\n    return {yes}", f"return {no}"]
         else:
             inner = scope.with_node("n", node)
             lines = [
                 f"for n in range(1, c.{node.count} + 1):",
-                f"    if not ({self._mostly_true(inner, kind)}):\n        return {broken}",
-                "return HOLDS",
+                f"    if not ({self._mostly_true(inner, kind)}):\n        return {no}",
+                f"return {yes}",
             ]
-        return f"@spec.{kind}\ndef {kind}_{number}({given}):\n{_indented(lines)}"
+        return head + _indented(lines)
 
     def _mostly_true(self, scope: Scope, kind: str) -> str:
-        if kind == "sometimes":
+        if kind == "situation":
             return self.write.truth(scope)
         return " or ".join(self.write.truth(scope) for _ in range(self.chance.randint(2, 3)))
 
