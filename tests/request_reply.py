@@ -12,24 +12,7 @@ Left out: what the requests say, several servers, clients that crash.
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bag,
-    Bool,
-    Int8,
-    Limits,
-    Member,
-    Node,
-    Per,
-    Spec,
-    Struct,
-    add,
-    choice,
-    flag,
-    storage,
-    take,
-)
+from protocol_lab import *
 from protocol_lab.traces.events import CRASH, RESTART, Note
 
 NOTHING, IN_MEMORY, ON_DISK = 0, 1, 2

@@ -4,21 +4,7 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
-from protocol_lab import (
-    TAKEN,
-    Bag,
-    Int8,
-    LabError,
-    Limits,
-    Node,
-    Seq,
-    Spec,
-    Struct,
-    add_once,
-    append,
-    eventually,
-    storage,
-)
+from protocol_lab import *
 from protocol_lab.explore import explore
 from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.liveness.check import check_property

@@ -2,37 +2,7 @@
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bag,
-    Bool,
-    Int8,
-    Limits,
-    Member,
-    Named,
-    Node,
-    NodeSet,
-    Per,
-    Range,
-    Seq,
-    Sequences,
-    Spec,
-    Struct,
-    Subset,
-    add,
-    add_once,
-    append,
-    contains,
-    flag,
-    is_in,
-    members,
-    nodes_up_to,
-    take,
-    truncate,
-    with_node,
-    without_node,
-)
+from protocol_lab import *
 
 Server = Node("servers")
 

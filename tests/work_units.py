@@ -30,7 +30,7 @@ LONGEST = (
     "test_kafka_specs.py",
     "test_benchmarks.py",
     "test_traces.py",
-    "test_talk_exercises.py",
+    "test_spark_exercises.py",
     "test_kraft_variants.py",
     "test_drawing.py",
     "test_environments.py",

@@ -19,27 +19,7 @@ generated and depth 39.
 
 from typing import Annotated, NamedTuple
 
-from protocol_lab import (
-    HOLDS,
-    NEXT,
-    TAKEN,
-    Bag,
-    Bool,
-    Limits,
-    Named,
-    Node,
-    NodeSet,
-    Per,
-    Sequences,
-    Spec,
-    Struct,
-    add_once,
-    eventually,
-    nodes_up_to,
-    only,
-    take,
-    with_node,
-)
+from protocol_lab import *
 
 
 class Constants(NamedTuple):

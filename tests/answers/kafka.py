@@ -11,8 +11,15 @@ from kafka_spec.model import (
     is_true_leader,
     presumes_leadership,
 )
-from kafka_spec.unclean_leader_election import common_prefix, lead, leo, log_of
-from protocol_lab import HOLDS, NONE, TAKEN, is_subset, with_node
+from kafka_spec.unclean_leader_election import (
+    common_prefix,
+    is_isr_dead,
+    lead,
+    lead_alone,
+    leo,
+    log_of,
+)
+from protocol_lab import HOLDS, NONE, TAKEN, is_subset, smallest, with_node
 
 # === start ===
 
@@ -417,3 +424,134 @@ WRONG |= {
         ),
     ],
 }
+
+
+# === the_talk and async_isr ===
+
+
+def the_isr_is_large_enough(s, c):
+    return HOLDS if len(s.zk_state.isrs) >= c.min_isr else "the ISR is too small"
+
+
+def somebody_has_as_many(s, c):
+    longest = max(leo(s, replica) for replica in range(1, c.replicas + 1))
+    return HOLDS if longest >= len(s.committed_messages) else "all logs are too short"
+
+
+def elect_the_first(s, c, replica):
+    if s.zk_state.leader != NONE:
+        return "there is a leader"
+    if not is_isr_dead(s):
+        return "a member of the ISR is alive"
+    if replica not in s.zk_state.alive_replicas:
+        return "the replica is not alive"
+    if replica != smallest(s.zk_state.alive_replicas):
+        return "another one comes first"
+    lead_alone(s, c, replica)
+    return TAKEN
+
+
+def elect_the_longest_log(s, c, replica):
+    if s.zk_state.leader != NONE:
+        return "there is a leader"
+    if not is_isr_dead(s):
+        return "a member of the ISR is alive"
+    if replica not in s.zk_state.alive_replicas:
+        return "the replica is not alive"
+    if any(leo(s, other) > leo(s, replica) for other in s.zk_state.alive_replicas):
+        return "another one has a longer log"
+    lead_alone(s, c, replica)
+    return TAKEN
+
+
+def elect_an_eligible_one(s, c, replica):
+    """The rule of KIP-966, which the notebook has shown: here there is no list."""
+    if s.zk_state.leader != NONE:
+        return "there is a leader"
+    if replica not in s.zk_state.eligible:
+        return "the replica is not eligible"
+    lead_alone(s, c, replica)
+    return TAKEN
+
+
+def own_isr_only(s):
+    return min(s.leader_state.offsets[replica] for replica in s.leader_state.isr)
+
+
+def all_replicas(s):
+    return min(s.leader_state.offsets[replica] for replica in range(1, 4))
+
+
+def what_was_asked_for(s):
+    return min(s.leader_state.offsets[replica] for replica in s.leader_state.pending_isr)
+
+
+WRONG |= {
+    "lose_a_message": [
+        (  # nobody but the leader ever had the message: it was not committed
+            """
+            produce_message(replica=1, producer=1)
+            unstable_replica_dies_when_leader()
+            elect_new_leader(replica=2)
+            """,
+            "nothing that was committed is lost",
+        ),
+        (  # a follower that lacks nothing can't fall out of the ISR
+            """
+            produce_message(replica=1, producer=1)
+            replicate(replica=2, entries=1)
+            replicate(replica=3, entries=1)
+            become_out_of_sync(replica=2)
+            """,
+            "Step 4: become_out_of_sync(replica=2) can't happen here",
+        ),
+    ],
+    "somebody_has_it": [(the_isr_is_large_enough, ""), (somebody_has_as_many, "")],
+    "save_offset_1": [
+        ("become_follower(replica=3)", "lost all the same"),
+        ("swap_preferred_leader(replica=3)", "lost all the same"),
+        ("replicate(replica=2, entries=1)", "has not become a follower"),
+        ("# nothing", "no step"),
+    ],
+    "safe_min_isr": [({2, 3}, "these 15 steps"), ({1, 3}, "these 5 steps"), (set(), "3 is one")],
+    "elect_safely": [
+        (elect_the_first, "these 7 steps"),
+        (elect_the_longest_log, "these 14 steps"),
+        (elect_an_eligible_one, "never elects anybody"),
+    ],
+    "write_the_high_watermark": [
+        (own_isr_only, "these 6 steps"),
+        (all_replicas, "one slow replica stops everybody"),
+        (what_was_asked_for, "min() of nothing"),
+    ],
+    "abuse_an_old_request": [
+        (  # both still count replica 3: the leader because it has asked
+            """
+            controller_shrink_isr(replica=3)
+            leader_handle_update(update=Message(isr={1, 2}))
+            leader_request_expand_isr(replica=3)
+            controller_handle_request(message=Message(isr={1, 2, 3}))
+            leader_write()
+            follower_replicate(replica=2)
+            """,
+            "still valid",
+        ),
+        (  # nobody has asked for this ISR
+            """
+            controller_shrink_isr(replica=2)
+            controller_handle_request(message=Message(isr={1, 3}))
+            """,
+            "Step 2",
+        ),
+    ],
+}
+
+SAID = {
+    "lose_a_message": ["7 steps, which is par"],
+    "somebody_has_it": ["under latest_offset it holds", "under first_alive it fails after 8 steps"],
+    "safe_min_isr": ["min_isr=1: a loss in 5 steps", "min_isr=2: a loss in 15 steps"],
+    "elect_safely": ["lost in any of 169,404 states", "at slide 55 nobody is elected"],
+    "write_the_high_watermark": ["22,456 states"],
+    "abuse_an_old_request": ["6 steps, which is par"],
+}
+"""What is said of worked answers."""

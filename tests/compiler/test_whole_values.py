@@ -4,25 +4,7 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
-from protocol_lab import (
-    TAKEN,
-    Array,
-    Bag,
-    Int8,
-    Int16,
-    LabError,
-    Limits,
-    Named,
-    Node,
-    Per,
-    Range,
-    Seq,
-    Spec,
-    Struct,
-    add,
-    append,
-    pop_first,
-)
+from protocol_lab import *
 from protocol_lab.compiler.kernels import Kernels
 from protocol_lab.errors import SpecError
 from protocol_lab.explore import explore

@@ -5,33 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from protocol_lab import (
-    HOLDS,
-    NONE,
-    TAKEN,
-    Bag,
-    Bool,
-    Int8,
-    LabError,
-    Member,
-    Named,
-    NodeSet,
-    OneOf,
-    Range,
-    Seq,
-    Sequences,
-    Spec,
-    Struct,
-    Subset,
-    add_once,
-    append,
-    enabled,
-    eventually,
-    nodes_up_to,
-    pop_first,
-    take,
-    with_node,
-)
+from protocol_lab import *
 from protocol_lab.distance.path_to_state import find_state
 from protocol_lab.explain.explanation import why_broken
 from protocol_lab.explore import explore

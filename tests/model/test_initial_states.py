@@ -8,23 +8,7 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bool,
-    Int8,
-    Limits,
-    Named,
-    Node,
-    NodeSet,
-    Per,
-    Range,
-    Sequences,
-    Spec,
-    Struct,
-    Subset,
-    nodes_up_to,
-)
+from protocol_lab import *
 from protocol_lab.catalog import load
 from protocol_lab.checker import compiled_model
 from protocol_lab.checker.compiled_model import CompiledModel, InitialStates

@@ -4,22 +4,7 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    LabError,
-    Limits,
-    Node,
-    NodeSet,
-    Per,
-    Seq,
-    Spec,
-    Struct,
-    Subset,
-    append,
-    contains,
-    with_node,
-)
+from protocol_lab import *
 from protocol_lab.drawing.pictures import picture
 from protocol_lab.model.transitions import initial
 from tests.spec_checks import agree

@@ -5,21 +5,7 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
-from protocol_lab import (
-    TAKEN,
-    Int8,
-    Limits,
-    Member,
-    Node,
-    NodeSet,
-    Range,
-    Seq,
-    Sequences,
-    Spec,
-    Struct,
-    Subset,
-    append,
-)
+from protocol_lab import *
 from protocol_lab.explain.coverage import coverage
 from protocol_lab.explore import explore
 from protocol_lab.model.spec import Action, Model

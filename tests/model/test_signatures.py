@@ -4,25 +4,7 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
-from protocol_lab import (
-    TAKEN,
-    Bag,
-    Int8,
-    LabError,
-    Limits,
-    Member,
-    Named,
-    Node,
-    NodeSet,
-    OneOf,
-    Range,
-    Sequences,
-    Spec,
-    Struct,
-    Subset,
-    add,
-    nodes_up_to,
-)
+from protocol_lab import *
 from protocol_lab.cli import main
 from protocol_lab.model.signatures import values_of_parameters
 from protocol_lab.model.step_text import find_step

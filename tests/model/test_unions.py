@@ -4,25 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from protocol_lab import (
-    HOLDS,
-    NONE,
-    TAKEN,
-    Bag,
-    Bool,
-    Int8,
-    Int16,
-    LabError,
-    Member,
-    Named,
-    Node,
-    Per,
-    Spec,
-    Struct,
-    add,
-    one_of,
-    take,
-)
+from protocol_lab import *
 from protocol_lab.diagrams.state_listing import state_listing
 from protocol_lab.drawing.state_table import state_columns
 from protocol_lab.explore import explore

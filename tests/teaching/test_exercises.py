@@ -1,7 +1,6 @@
 """Every exercise accepts its worked answer, and tells what is wrong with a wrong one.
 
-The wrong answers are in tests/answers. Those to the exercises of kafka/03, kafka/04 and Spark,
-which have more to say, are in test_talk_exercises.py.
+The wrong answers are in tests/answers; those to Spark's exercises in test_spark_exercises.py.
 """
 
 import importlib
@@ -27,6 +26,7 @@ from protocol_lab.teaching.exercises import (
     with_action,
     with_invariant,
 )
+from tests.answers.kafka import SAID
 from tests.patience import PATIENCE
 from tests.seldom import one_in
 from tests.spec_checks import packages
@@ -34,8 +34,8 @@ from tests.spec_checks import packages
 QUICK = ("kafka_spec.exercises.start", "kraft_spec.exercises.divergence")
 """The modules whose exercises compile little."""
 
-AT_LENGTH = ("the_talk", "async_isr", "on_spark")
-"""The modules that test_talk_exercises.py is about."""
+AT_LENGTH = ("on_spark",)
+"""The modules that test_spark_exercises.py is about."""
 
 
 def _modules_in(package: str) -> list:
@@ -74,6 +74,7 @@ answered = pytest.mark.parametrize(
 def test_the_worked_answer_is_right(task):
     feedback = task.check(task.answer)
     assert feedback.passed, feedback.text
+    assert [each for each in SAID.get(task.name, ()) if each not in feedback.text] == []
 
 
 @answered

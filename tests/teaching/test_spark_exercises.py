@@ -1,0 +1,143 @@
+"""The exercises of spark: the worked answers pass, plausible wrong ones don't."""
+
+import pytest
+
+from kafka_spec.exercises import on_spark
+from protocol_lab.explore import explore
+from protocol_lab.spark.distances import steps_to
+from protocol_lab.spark.session import local_session
+
+# --- Spark: questions to the states ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """What a query over the states of the notebook's search answers."""
+    model = on_spark.spec.bind(**on_spark.CONSTANTS)
+    found = explore(model, engine="spark", invariants=[], progress=False)
+    session = local_session()
+    found.search.states(session).cache().createOrReplaceTempView("states")
+    return lambda query: session.sql(query).first()[0]
+
+
+@pytest.mark.rarely
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "exercise", [on_spark.count_zombies, on_spark.count_lonely_promises], ids=lambda each: each.name
+)
+def test_the_worked_query_counts_what_the_native_explorer_counts(asked, exercise):
+    feedback = exercise.check(asked(exercise.answer))
+    assert feedback.passed, feedback.text
+
+
+@pytest.mark.rarely
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("exercise", "query", "said"),
+    [
+        (
+            on_spark.count_zombies,
+            """SELECT count(*) FROM states WHERE int(replica_state[1].leader = 1)
+               + int(replica_state[2].leader = 2) + int(replica_state[3].leader = 3) >= 1""",
+            "too many",
+        ),
+        (
+            on_spark.count_zombies,
+            """SELECT count(*) FROM states
+               WHERE replica_state[1].leader = 1 AND replica_state[2].leader = 2""",
+            "too few",
+        ),
+        (
+            on_spark.count_lonely_promises,
+            "SELECT count(*) FROM states WHERE size(quorum_state.isr) = 1",
+            "too many",
+        ),
+        (
+            on_spark.count_lonely_promises,
+            """SELECT count(*) FROM states WHERE replica_state[1].leader = 1
+               AND replica_state[1].hw > 0 AND size(replica_state[1].isr) = 1""",
+            "too few",
+        ),
+    ],
+)
+def test_another_query_does_not(asked, exercise, query, said):
+    feedback = exercise.check(asked(query))
+    assert not feedback.passed
+    assert said in feedback.text
+
+
+@pytest.fixture(scope="module")
+def asked_backwards(tmp_path_factory):
+    """What a query answers over the tables of spark/03's search, and how far a violation is."""
+    folder = tmp_path_factory.mktemp("tables")
+    model = on_spark.truncate_to_high_watermark.spec.bind(**on_spark.TWO_REPLICAS)
+    session = local_session()
+    found = explore(model, engine="spark", to_the_end=True, session=session, progress=False)
+    found.search.save(folder, session)
+    steps_to(session, folder).createOrReplaceTempView("distances")
+    session.read.parquet(str(folder / "edges")).createOrReplaceTempView("edges")
+    return lambda query: session.sql(query).first()[0]
+
+
+@pytest.mark.rarely
+@pytest.mark.spark
+def test_the_steps_that_end_the_danger(asked_backwards):
+    feedback = on_spark.count_last_chances.check(
+        asked_backwards(on_spark.count_last_chances.answer)
+    )
+    assert feedback.passed, feedback.text
+    from_safety = """SELECT count(*) FROM edges
+                     WHERE target NOT IN (SELECT fingerprint FROM distances)"""
+    feedback = on_spark.count_last_chances.check(asked_backwards(from_safety))
+    assert not feedback.passed
+    assert "too many" in feedback.text
+
+
+# --- Spark: work on tables ---------------------------------------------------------------------
+
+
+def with_doubles(candidates, seen):
+    return candidates.join(seen, "fingerprint", "left_anti")
+
+
+def whichever_comes(candidates, seen):
+    largest_first = candidates.orderBy(candidates.parent.desc()).coalesce(1)
+    return with_doubles(largest_first, seen).dropDuplicates(["fingerprint"])
+
+
+def mean_of_means(rows):
+    parts = rows.groupBy("key", "salt").avg("value")
+    return parts.groupBy("key").avg("avg(value)").withColumnRenamed("avg(avg(value))", "mean")
+
+
+def all_at_once(rows):
+    return rows.groupBy("key").avg("value").withColumnRenamed("avg(value)", "mean")
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("exercise", "answer", "said"),
+    [
+        (on_spark.keep_what_is_new, with_doubles, "State 2 comes 2 times: parents 10, 11."),
+        (on_spark.keep_what_is_new, whichever_comes, "State 2 has the parents 10 and 11"),
+        (on_spark.keep_what_is_new, lambda candidates, seen: candidates, "State 1 was seen"),
+        (on_spark.average_a_hot_key, mean_of_means, "their mean is 2.0, not 4.0"),
+        (on_spark.average_a_hot_key, all_at_once, "all rows of the hot key went to one task"),
+        (on_spark.average_a_hot_key, lambda rows: 4, "Return a DataFrame"),
+    ],
+)
+def test_wrong_tables_are_told_what_is_wrong(exercise, answer, said):
+    feedback = exercise.check(answer)
+    assert not feedback.passed
+    assert said in feedback.text
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "exercise", [on_spark.keep_what_is_new, on_spark.average_a_hot_key], ids=lambda each: each.name
+)
+def test_the_worked_tables_are_right(exercise):
+    feedback = exercise.check(exercise.answer)
+    assert feedback.passed, feedback.text
