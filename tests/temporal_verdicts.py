@@ -1,13 +1,8 @@
-"""Which temporal verdicts are about nothing? Every test and notebook is asked, and every spec.
+"""Which temporal verdicts are about nothing? Every test, notebook and spec is asked.
 
-    python -m tests.temporal_verdicts
-
-judges the temporal properties of all specs and notebooks, and prints each verdict with what it does
-not cover. It exits with 1 if one is about nothing. In tests the fixture `holds_of_something` asks.
+In tests the fixture `holds_of_something` asks; a notebook's kernel writes such verdicts to a file.
 """
 
-import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -123,25 +118,3 @@ def told_by_notebook(folder: Path) -> list[str]:
 
 def _file(folder: Path) -> Path:
     return folder / "verdicts_about_nothing.txt"
-
-
-def main() -> int:
-    """Judge what all specs and notebooks claim; 1 if a verdict is about nothing."""
-    from tests.notebook_outputs import code_cells, execute, name_of, notebooks, read
-
-    found: list[str] = []
-    listen(setattr, found.append)
-    for name, claim in declared():
-        print(*str(judged(name, claim)).splitlines()[:2], sep=": ")
-    for path in notebooks():
-        if any("check_property" in cell.source for cell in code_cells(read(path))):
-            with tempfile.TemporaryDirectory() as folder:
-                execute(path, **notebook_environment(Path(folder)))
-                found += told_by_notebook(Path(folder))
-            print(f"notebook {name_of(path)}")
-    print(f"{len(found)} verdicts about nothing", *found, sep="\n  ")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

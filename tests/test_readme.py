@@ -1,4 +1,4 @@
-"""What the README claims, derived again."""
+"""What the README claims, derived again; its links, and the reference made from docstrings."""
 
 import json
 import re
@@ -7,10 +7,17 @@ from importlib import import_module
 
 import pytest
 
+from protocol_lab import LabError, addresses
+from protocol_lab.api_reference import write_reference
 from protocol_lab.catalog import spec_names
 from protocol_lab.cli import main
+from protocol_lab.traces.links import is_link
 from protocol_lab.traces.scenarios import play, read_scenario
-from tests import ROOT
+from tests import ROOT, update_links
+from tests.update_links import linked_files
+
+# --- Claims ---------------------------------------------------------------------------------------
+
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -60,3 +67,60 @@ def test_the_same_search_with_elr_loses_nothing(capsys):
 def test_every_scenario_names_a_spec_of_the_catalog():
     for path in ROOT.glob("*_spec/scenarios/*.txt"):
         assert read_scenario(path).spec_name in spec_names()
+
+
+# --- Addresses, which only a published project has ------------------------------------------------
+
+
+def test_every_address_is_as_it_would_be_written():
+    wrong = [path.name for path, text in linked_files() if text != path.read_text(encoding="utf-8")]
+    assert wrong == [], "run `python -m tests.update_links`"
+
+
+@pytest.fixture
+def published(monkeypatch):
+    """As whoever publishes the project fills it in."""
+    monkeypatch.setattr(addresses, "REPOSITORY", "somebody/lab")
+    monkeypatch.setattr(addresses, "SITE", "https://somebody.github.io/lab")
+    monkeypatch.setattr(addresses, "CODESPACES", "https://codespaces.new/somebody/lab")
+
+
+def test_the_readme_and_each_notebook_name_a_site_that_there_is(published):
+    assert [path.name for path, text in linked_files() if f"]({addresses.SITE}/" not in text] == []
+    readme = update_links.links_of_readme()
+    assert addresses.CODESPACES in readme
+    assert "mybinder.org/v2/gh/somebody/lab/main" in readme
+    assert "codespaces.new/somebody" in addresses.link_to_notebook("notebooks/a.ipynb")
+
+
+def test_where_nothing_is_published_no_file_shows_an_address():
+    if addresses.REPOSITORY:
+        pytest.skip("it is published")
+    folders = [ROOT / "docs", ROOT / "notebooks", ROOT / "protocol_lab", ROOT / "labs"]
+    files = [ROOT / "README.md", *(each for folder in folders for each in folder.rglob("*.*"))]
+    texts = [each for each in files if each.suffix in (".md", ".ipynb", ".html", ".js", ".svg")]
+    own = re.compile(r"https://(replication-protocol-lab|codespaces|mybinder)")
+    assert [each.name for each in texts if own.search(each.read_text(encoding="utf-8"))] == []
+    assert addresses.link_to_notebook("a.ipynb").endswith("`python3 lab.py` on your machine.")
+
+
+def test_an_address_of_the_site_is_no_link_by_itself(published):
+    assert not is_link(f"{addresses.SITE}/")
+
+
+# --- The API reference ----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_reference_has_what_a_spec_is_written_with(tmp_path):
+    first = write_reference(tmp_path / "api")
+    assert first.is_file()
+    containers = tmp_path / "api" / "protocol_lab" / "model" / "containers.html"
+    assert "Add an item at the end of a sequence" in containers.read_text(encoding="utf-8")
+    assert (tmp_path / "api" / "protocol_lab" / "model" / "spec.html").is_file()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(LabError, match="choose another folder"):
+        write_reference(tmp_path / "file")

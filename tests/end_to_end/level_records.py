@@ -1,18 +1,13 @@
 """Damages the run folder of a search on Spark, and looks at what the resumed search says.
 
-    python -m tests.end_to_end.level_records [--flips 400] [--seed 1]
-
-One bit of one file is flipped, in files of every kind in turn, and the search is resumed. It has to
-end with the counts of a search that nothing happened to, or to be refused in one sentence. Prints
-what was tried and what failed. No Spark is needed: the driver makes all levels.
+It has to end with the counts of a search that nothing happened to, or to be refused in one sentence.
+No Spark is needed: the driver makes all levels.
 """
 
-import argparse
 import itertools
 import random
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -79,31 +74,3 @@ def flip(file: Path, bit: int) -> None:
     content = bytearray(file.read_bytes())
     content[bit // 8] ^= 1 << bit % 8
     file.write_bytes(content)
-
-
-def main() -> None:
-    """Flip as many bits as asked for, one at a time, and print what became of it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--flips", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    outcomes = Counter()
-    with tempfile.TemporaryDirectory() as place:
-        expected = search(Path(place) / "whole")
-        begun = Path(place) / "begun"
-        search(begun, INTERRUPTED_AT)
-        for name, bit in itertools.islice(flips(begun, options.seed), options.flips):
-            try:
-                said = after(begun, lambda folder, name=name, bit=bit: flip(folder / name, bit))
-            except Exception as error:
-                said = f"{type(error).__name__}: {error}"
-            outcome = "the same counts" if said == expected else said
-            if outcome not in ("the same counts", REFUSED):
-                print(f"FAILED {name} bit {bit}: {outcome}")
-                outcome = "failed"
-            outcomes[outcome] += 1
-    print(f"{options.flips} tried: " + ", ".join(f"{n} {each}" for each, n in outcomes.items()))
-
-
-if __name__ == "__main__":
-    main()

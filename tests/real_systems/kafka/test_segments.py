@@ -1,8 +1,8 @@
 """Logs as they are on disk, read in Python: held against what kafka-dump-log prints of them.
 
-`segments/RELEASE.tar.gz` has the metadata log of the controller and the topic's log of broker 1, as
-a recorded run left them (told_failed on 3.6.2, last_replica on the others), and beside each file
-what that release's own kafka-dump-log printed of it.
+`segments.tar.gz` has, for some releases, the metadata log of the controller and the topic's log of
+broker 1, as a recorded run left them (told_failed on 3.6.2, last_replica on the others), and beside
+each file what that release's own kafka-dump-log printed of it.
 """
 
 import shutil
@@ -20,25 +20,23 @@ from real_systems.kafka.logs.reading.topic_segments import logs_in
 from real_systems.kafka.logs.reading.unread import Unread
 from real_systems.kafka.logs.report import read
 
-ARCHIVES = {
-    path.name.removesuffix(".tar.gz"): path
-    for path in sorted((Path(__file__).parent / "segments").glob("*.tar.gz"))
-}
+ARCHIVE = Path(__file__).with_name("segments.tar.gz")
+RELEASES = ("3.6.2", "3.9.1", "4.3.1", "4.4.0")
 METADATA = Path("__cluster_metadata-0", f"{0:020}.log")
 TOPIC = Path("t-0", f"{0:020}.log")
 
 
-@pytest.fixture(params=ARCHIVES)
+@pytest.fixture(params=RELEASES)
 def logs(request, tmp_path) -> Path:
-    shutil.unpack_archive(ARCHIVES[request.param], tmp_path, filter="data")
-    return tmp_path
+    shutil.unpack_archive(ARCHIVE, tmp_path, filter="data")
+    return tmp_path / request.param
 
 
 @pytest.fixture
 def log(tmp_path) -> Path:
     """The metadata log of the newest release."""
-    shutil.unpack_archive(ARCHIVES[max(ARCHIVES)], tmp_path, filter="data")
-    return tmp_path / METADATA
+    shutil.unpack_archive(ARCHIVE, tmp_path, filter="data")
+    return tmp_path / RELEASES[-1] / METADATA
 
 
 def printed(path: Path) -> Iterator[MetadataRecord]:
