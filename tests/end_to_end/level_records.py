@@ -1,6 +1,6 @@
 """Damages the run folder of a search on Spark, and looks at what the resumed search says.
 
-It has to end with the counts of a search that nothing happened to, or to be refused in one sentence.
+It has to end with the counts of a search that nothing happened to, or be refused in one sentence.
 No Spark is needed: the driver makes all levels.
 """
 
