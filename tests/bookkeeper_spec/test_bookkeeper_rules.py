@@ -1,4 +1,4 @@
-"""BookKeeper 4.13 and what it shares: rules that golden runs seldom meet, on states made by hand."""
+"""BookKeeper 4.13 and what it shares: rules golden runs seldom meet, on states made by hand."""
 
 import pytest
 
