@@ -11,7 +11,6 @@ sessions           what the pages' steppers load
 frames             what a stepper shows on its own path, until the page's Python is there
 loading_order      what a page loads after its first picture
 offline            the service worker that keeps the site for visits without a network
-sizes              the bytes that a page loads, and those of the whole site
 bundle             the site, the kit and its wheels, for a room without a network
 scripts            the pages' own script and style sheet
 

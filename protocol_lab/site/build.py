@@ -25,7 +25,6 @@ from protocol_lab.site.offline import write_worker
 from protocol_lab.site.pages import Pages, glossary_terms
 from protocol_lab.site.scripts import script, style_sheet
 from protocol_lab.site.sessions import Sessions
-from protocol_lab.site.sizes import too_large
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,8 +83,8 @@ def build(
     """Build the site into a folder; `notebooks` selects some by path, for a small one.
 
     `live`: the pages have the kit's own Python, if it can be had. tell(progress) is called after
-    each page and each search. Returns a sentence if there is no Python, for each stepper that could
-    not be made, and for each page that is too large. Raises LabError where Sphinx is missing, or
+    each page and each search. Returns a sentence if there is no Python, and one for each stepper
+    that could not be made. Raises LabError where Sphinx is missing, or
     the folder is in use.
     """
     _expect_sphinx()
@@ -123,7 +122,7 @@ def build(
     write_worker(folder)
     _write(folder / ".nojekyll", "")  # GitHub Pages would leave out folders that begin with _
     drawn = [f"Only a drawing: {each}" for each in only_drawn]
-    return [*without_engine, *drawn, *too_large(folder)]
+    return [*without_engine, *drawn]
 
 
 def _pages(documents: list[str]) -> Iterator[tuple[str, tuple[str, Pages]]]:

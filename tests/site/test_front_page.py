@@ -1,7 +1,6 @@
-"""The parts of the site: its first page and the order of lessons, frames, sizes, state diagrams."""
+"""The parts of the site: its first page and the order of lessons, frames, state diagrams."""
 
 import json
-import random
 import re
 import zlib
 from base64 import b64decode
@@ -14,7 +13,6 @@ from protocol_lab.notebook import scenario
 from protocol_lab.site.frames import ROOMS, as_script, frames_of
 from protocol_lab.site.front_page import contents, in_reading_order, page
 from protocol_lab.site.sessions import Sessions
-from protocol_lab.site.sizes import too_large
 from protocol_lab.site.state_diagrams import with_diagrams
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.starting_point import begin
@@ -115,22 +113,6 @@ def test_a_script_has_the_values_of_one_part_side_by_side():
     columns = json.loads(zlib.decompress(b64decode(packed), wbits=-zlib.MAX_WBITS))
     assert told == name
     assert {part: values[0] for part, values in columns.items()} == frames[0]
-
-
-# --- Sizes ---------------------------------------------------------------------------------------
-
-
-def test_what_takes_too_long_to_load_is_told(tmp_path):
-    frames = tmp_path / "_static" / "frames"
-    frames.mkdir(parents=True)
-    (frames / "large.js").write_bytes(random.Random(1).randbytes(5_000))
-    (tmp_path / "small.html").write_text("<p>" * 5_000, encoding="utf-8")
-    (tmp_path / "page.html").write_text('{"frames": "large"}', encoding="utf-8")
-    assert list(too_large(tmp_path)) == []
-    ((page),) = too_large(tmp_path, most_of_a_page=4_000)
-    assert page == "page.html takes 0.0 MB to load."
-    ((site),) = too_large(tmp_path, most_of_all=10_000)
-    assert site.startswith("The site takes")
 
 
 # --- State diagrams in Mermaid's notation --------------------------------------------------------
