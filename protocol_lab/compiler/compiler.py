@@ -45,8 +45,8 @@ from protocol_lab.reader.dependencies import short_hash, source_hash
 from protocol_lab.reader.layouts_in_code import Layouts
 from protocol_lab.reader.reading import reading
 from protocol_lab.reader.source_code import code_of_file, is_plain, names_read, without_annotations
-from protocol_lab.reader.stale_names import StaleNames
 from protocol_lab.reader.unsupported_syntax import refuse
+from protocol_lab.reader.value_flow import ValueFlow
 
 _OWN = {
     **{
@@ -102,7 +102,7 @@ class Compiler:
 
     def __init__(self, layout: StructLayout, constants: type):
         self._layouts = Layouts(layout, constants)
-        self._stale = StaleNames(self._layouts.is_place)
+        self._flow = ValueFlow(self._layouts)
         choices = {name: each.choices for name, each in self._layouts.limits.items()}
         self._setting = short_hash(repr(layout), repr(constants._fields), repr(choices), *_VERSIONS)
         self.record = records.numba_type(layout)
@@ -128,7 +128,7 @@ class Compiler:
             raise LabError(f"{function.__qualname__} calls itself; write it as a loop instead.")
         self._running.add(key)
         refuse(function)
-        self._stale.refuse(function)
+        self._flow.follow_entry(function)
         tree = without_annotations(copy.deepcopy(reading(function).apart))
         if parameters is not None:
             tree = with_depths(tree, parameters, partial(_as_number, names_read(function)))

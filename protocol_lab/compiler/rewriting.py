@@ -126,7 +126,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.value, ast.List) and isinstance(node.targets[0], ast.Name):
             self._expect_numbers(node, node.value.elts)
         if len(node.targets) > 1:
-            return [node]  # of variables: `stale_names` allows nothing else
+            return [node]  # of variables: `unsupported_syntax` allows nothing else
         before, value = [], node.value
         if value_first:
             before, value = named(ast.copy_location(self._items(value), written))

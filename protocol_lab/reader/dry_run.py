@@ -14,16 +14,14 @@ from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.model.spec import Model, Property, Spec
 from protocol_lab.model.transitions import evaluate_step, fails, initial, may_end, needed_attempts
 from protocol_lab.reader.common_mistakes import refuse_common_mistakes, refuse_other_results
-from protocol_lab.reader.dataflow import refuse_unassigned
 from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
-from protocol_lab.reader.name_flow import NameFlow
 from protocol_lab.reader.named_values import NamesToNumbers
 from protocol_lab.reader.reading import readable, reading
 from protocol_lab.reader.set_syntax import SetSyntax
 from protocol_lab.reader.side_effects import refuse_ineffective
-from protocol_lab.reader.stale_names import StaleNames
 from protocol_lab.reader.unsupported_syntax import expect_language, refuse_lost_records
+from protocol_lab.reader.value_flow import ValueFlow
 
 TRIED, STARTS = 200, 50
 """How many states are tried, and at most how many of them are initial ones."""
@@ -94,19 +92,18 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
     setting, known = (constants, repr(model.layout)), Layouts(model.layout, constants)
     keys = {each: (each, each.__code__, *setting) for each in reachable([*functions])}
     unread = [each for each, key in keys.items() if key not in _read]
-    names, stale = NameFlow(known), StaleNames(known.is_place)
-    for function in functions:
-        if function in unread:
-            names.follow_entry(function)
+    flow, code = ValueFlow(known), {}
     for function in readable(unread):
         refuse_ineffective(function)
-        stale.refuse(function)
-        code = LayoutsInCode(function, reading(function).apart, known)
-        refuse_common_mistakes(function, code)
+        code[function] = LayoutsInCode(function, reading(function).apart, known)
+        refuse_common_mistakes(function, code[function])
+    for function in functions if unread else ():
+        flow.follow_entry(function)
+    for function in readable(unread):
         tree = copy.deepcopy(reading(function).apart)
-        SetSyntax(function, code).visit(NamesToNumbers(function, code).visit(tree))
-        refuse_lost_records(function, tree, code.is_place)
-        refuse_unassigned(function)
+        in_numbers = NamesToNumbers(function, code[function]).visit(tree)
+        SetSyntax(function, code[function]).visit(in_numbers)
+        refuse_lost_records(function, tree, code[function].is_place)
         _read.add(keys[function])
     beginning = [each.function for each in model.spec.inits]  # in all engines run by Python
     expect_language(each for each in functions if each not in beginning)

@@ -25,7 +25,6 @@ from protocol_lab.model.layout import (
     Struct,
     StructLayout,
     number_named,
-    other_names,
 )
 from protocol_lab.reader.layouts_in_code import LayoutsInCode
 from protocol_lab.reader.reading import reading
@@ -65,12 +64,9 @@ class NamesToNumbers(ast.NodeTransformer):
         sides = [node.left, *node.comparators]
         for k, op in enumerate(node.ops):
             if isinstance(op, ast.Eq | ast.NotEq):
-                self._expect_same_names(sides[k], sides[k + 1], node)
                 sides[k] = self._as_number(sides[k], sides[k + 1], node)
                 sides[k + 1] = self._as_number(sides[k + 1], sides[k], node)
             elif isinstance(op, ast.In | ast.NotIn):
-                for each in getattr(sides[k + 1], "elts", [sides[k + 1]]):
-                    self._expect_same_names(sides[k], each, node)
                 sides[k + 1] = self._all_as_numbers(sides[k + 1], sides[k], node)
                 sides[k] = self._as_number(sides[k], sides[k + 1], node)
         node.left, node.comparators = sides[0], sides[1:]
@@ -80,7 +76,6 @@ class NamesToNumbers(ast.NodeTransformer):
         """A text that is assigned to a field or slot."""
         self.generic_visit(node)
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute | ast.Subscript):
-            self._expect_same_names(node.targets[0], node.value, node)
             node.value = self._as_number(node.value, node.targets[0], node)
         return node
 
@@ -89,7 +84,6 @@ class NamesToNumbers(ast.NodeTransformer):
         self.generic_visit(node)
         declared = self.function.__annotations__.get("return")
         if node.value is not None and isinstance(declared, Named):
-            self._expect_names(node.value, declared.names, "the result", node)
             node.value = self._number_of(node.value, declared.names, "the result", node)
         return node
 
@@ -106,39 +100,16 @@ class NamesToNumbers(ast.NodeTransformer):
                 while isinstance(found, Array | Per):
                     found = found.item
                 if isinstance(found, Named):
-                    self._expect_names(keyword.value, found.names, keyword.arg, node)
                     keyword.value = self._number_of(keyword.value, found.names, keyword.arg, node)
         elif called in TAKE_ITEMS and len(node.args) == 2:
-            self._expect_same_names(*node.args, node)
             node.args[1] = self._as_number(node.args[1], node.args[0], node)
         elif callable(called) and hasattr(called, "__code__"):
             parameters = list(signature(called).parameters.values())
             for k, (parameter, given) in enumerate(zip(parameters, node.args, strict=False)):
                 if isinstance(parameter.annotation, Named):
                     names = parameter.annotation.names
-                    self._expect_names(given, names, parameter.name, node)
                     node.args[k] = self._number_of(given, names, parameter.name, node)
         return node
-
-    def _expect_same_names(self, left: ast.expr, right: ast.expr, place: ast.AST) -> None:
-        names = self.names_of(left)
-        if names is not None:
-            self._expect_names(right, names, code_text(left), place)
-
-    def _expect_names(self, node: ast.expr, names: Names, of: str, place: ast.AST) -> None:
-        """Raise LabError if an expression's values have names, and other ones."""
-        if isinstance(node, ast.IfExp):
-            self._expect_names(node.body, names, of, place)
-            self._expect_names(node.orelse, names, of, place)
-            return
-        if isinstance(node, ast.List | ast.Tuple):
-            for each in node.elts:
-                self._expect_names(each, names, of, place)
-            return
-        others = self.names_of(node)
-        if names and others and others != names:
-            told = other_names(of, names, others, code_text(node))
-            raise LabError(f"{self.function.__name__}: {told} (line {place.lineno}).")
 
     def _text(self, node: ast.expr) -> str | None:
         """The text that an expression is, written here or in a global variable."""

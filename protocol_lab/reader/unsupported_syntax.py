@@ -19,7 +19,6 @@ from protocol_lab.errors import LabError
 from protocol_lab.model import containers
 from protocol_lab.model.evaluation import is_of_numpy
 from protocol_lab.model.layout import Node, NodeSet, Struct
-from protocol_lab.reader.dataflow import refuse_unassigned
 from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.reading import blocks, readable, reading
 from protocol_lab.reader.side_effects import calls_what_changes, refuse_ineffective
@@ -175,8 +174,8 @@ def refuse(function: Callable) -> None:
                 " whole number of 64 bits."
             )
     refuse_ineffective(function)
+    _refuse_other_assignments(function)
     _refuse_calls_through_modules(function, tree)
-    refuse_unassigned(function)
     _refuse_other_orders(function, tree, values)
 
 
@@ -243,6 +242,31 @@ def _is_equality(op: ast.cmpop) -> bool:
 def _is_to_a_field(node: ast.AST) -> bool:
     """Is it an assignment to a field of the state, or to an item of one?"""
     return isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name)
+
+
+def _refuse_other_assignments(function: Callable) -> None:
+    """Raise LabError for a field or slot that is assigned otherwise than alone, by `=` or
+    `+=`: compiled code would store it without checking that the number fits."""
+    for node in ast.walk(reading(function).as_written):
+        match node:
+            case ast.Assign([ast.Attribute() | ast.Subscript()]):
+                continue
+            case ast.Assign(targets):
+                shown, told = node, "assign one field at a time"
+            case ast.AnnAssign(target):
+                shown, targets, told = node, [target], "leave the type out"
+            case ast.For(target) | ast.comprehension(target):
+                shown, targets = target, [target]
+                told = "let the loop have a variable of its own, and assign the field in its body"
+            case _:
+                continue
+        if any(_is_assigned_place(each) for target in targets for each in ast.walk(target)):
+            raise error_at(function, shown, told)
+
+
+def _is_assigned_place(node: ast.AST) -> bool:
+    """Is it a field or slot that is assigned here, not only read?"""
+    return isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
 
 
 def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:
