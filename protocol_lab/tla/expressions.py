@@ -1,385 +1,485 @@
-"""TLA+ expressions as values, and the simplest form of each.
-
-Every expression is an `E`: its kind, what is no expression in it (a sign, a name), and its parts.
-What is bound by a quantifier, a function or a LET has a name of its own, such as "leader#7", in
-the whole module, so that expressions can be put into each other; `text` shows the part before #.
-"""
-
-from collections.abc import Callable, Container
-from functools import lru_cache
-from itertools import chain, count
-from typing import Any, NamedTuple
-
-
-class E(NamedTuple):
-    """An expression. The kinds that bind a name (`BINDERS`) have a domain and a body as parts."""
-
-    kind: str
-    head: Any = None
-    parts: tuple["E", ...] = ()
-
-
-Path = tuple[str | E, ...]
-"""The way to a part of a record or function: names of fields, and indices."""
-
-TRUE, FALSE, EMPTY = E("name", "TRUE"), E("name", "FALSE"), E("set")
-BINDERS = frozenset(["\\A", "\\E", "filter", "map", "choose", "fn"])
-_OPPOSITES = {"=": "#", "<": ">=", ">": "<=", "\\in": "\\notin"}
-_OPPOSITES |= {other: sign for sign, other in _OPPOSITES.items()}
-_NUMBERS: dict[str, Callable[[int, int], int]] = {
-    "+": int.__add__,
-    "-": int.__sub__,
-    "*": int.__mul__,
-    "=": int.__eq__,
-    "#": int.__ne__,
-    "<": int.__lt__,
-    ">": int.__gt__,
-    "<=": int.__le__,
-    ">=": int.__ge__,
-}
-
-
-def name(text: str) -> E:
-    """A name."""
-    return E("name", text)
-
-
-def number(value: int) -> E:
-    """A whole number."""
-    return E("num", int(value))
-
-
-def string(value: str) -> E:
-    """A string."""
-    return E("str", value)
-
-
-def fresh(wanted: str) -> str:
-    """A name that nothing else has; what stands before # is shown."""
-    wanted = wanted.strip("_ ")
-    return f"{wanted if wanted[:1].isalpha() else 'k'}#{next(_numbers)}"
-
-
-_numbers = count()
-
-
-def unused(wanted: str, taken: Container[str]) -> str:
-    """The name, or the first of name_2, name_3, ... that is not taken."""
-    others = (f"{wanted}_{k}" for k in count(2))
-    return next(each for each in chain([wanted], others) if each not in taken)
-
-
-def boolean(value: bool) -> E:
-    """TRUE or FALSE."""
-    return TRUE if value else FALSE
-
-
-def op(sign: str, left: E, right: E) -> E:
-    """A binary operator; what numbers and texts alone decide is computed."""
-    if left.kind == right.kind == "num" and sign in _NUMBERS:
-        found = _NUMBERS[sign](left.head, right.head)
-        return boolean(found) if isinstance(found, bool) else number(found)
-    if sign in ("=", "#") and (left == right or left.kind == right.kind == "str"):
-        return boolean((left == right) == (sign == "="))
-    if sign == "+" and left == number(0):
-        return right
-    if sign in ("+", "-") and right.kind == "num":
-        by = right.head if sign == "+" else -right.head
-        if left.kind == "op" and left.head in ("+", "-") and left.parts[1].kind == "num":
-            by += left.parts[1].head if left.head == "+" else -left.parts[1].head
-            left = left.parts[0]
-        if by == 0:
-            return left
-        sign, right = ("+", number(by)) if by > 0 else ("-", number(-by))
-    if sign in ("\\cup", "\\") and right == EMPTY:
-        return left
-    if sign == "\\cup" and left == EMPTY:
-        return right
-    if sign == "\\in" and right.kind == "set" and len(right.parts) < 2:
-        return op("=", left, right.parts[0]) if right.parts else FALSE
-    return E("op", sign, (left, right))
-
-
-def conj(*parts: E) -> E:
-    """The conjunction, flat and without what does not matter."""
-    return _junction("and", parts, TRUE, FALSE)
-
-
-def disj(*parts: E) -> E:
-    """The disjunction, flat and without what does not matter."""
-    return _junction("or", parts, FALSE, TRUE)
-
-
-def _junction(kind: str, parts: tuple[E, ...], neutral: E, absorbing: E) -> E:
-    found: dict[E, None] = {}
-    for each in parts:
-        for one in each.parts if each.kind == kind else (each,):
-            if bare(one) == absorbing:
-                return absorbing
-            if bare(one) != neutral:
-                found[one] = None
-    if len(found) > 1:
-        return E(kind, None, tuple(found))
-    return next(iter(found), neutral)
-
-
-def bare(expression: E) -> E:
-    """Without a note."""
-    return expression.parts[0] if expression.kind == "note" else expression
-
-
-def note(expression: E, text: str) -> E:
-    """An expression with a remark, which is shown as a comment."""
-    return expression if expression.kind in ("note", "and") else E("note", text, (expression,))
-
-
-def neg(expression: E) -> E:
-    """The negation, as far inside as it goes."""
-    kind, head, parts = expression
-    if kind in ("not", "note"):
-        return parts[0] if kind == "not" else neg(parts[0])
-    if expression in (TRUE, FALSE):
-        return boolean(expression == FALSE)
-    if kind == "op" and head in _OPPOSITES:
-        return E("op", _OPPOSITES[head], parts)
-    if kind in ("and", "or"):
-        return (disj if kind == "and" else conj)(*map(neg, parts))
-    if kind in ("\\A", "\\E"):
-        return E("\\E" if kind == "\\A" else "\\A", head, (parts[0], neg(parts[1])))
-    if kind == "if":
-        return if_(parts[0], neg(parts[1]), neg(parts[2]))
-    return E("not", None, (expression,))
-
-
-def in_order(guard: E) -> E:
-    """A guard with => for \\/ where a later part looks something up that the earlier ones protect:
-    in an action TLC tries every part of a disjunction, also if an earlier one is true."""
-    kind, head, parts = guard
-    if kind in ("and", "note", "if", "\\E"):
-        return E(kind, head, tuple(map(in_order, parts)))
-    if kind == "or" and any(map(_looks_up, parts[1:])):
-        return E("op", "=>", (neg(parts[0]), in_order(disj(*parts[1:]))))
-    return guard
-
-
-def _looks_up(expression: E) -> bool:
-    """Is there an item at a place that is computed, or an operator that gets such a place?"""
-    given = expression.parts if expression.kind == "call" else expression.parts[1:]
-    own = expression.kind in ("index", "call") and any(each.kind == "op" for each in given)
-    return own or any(map(_looks_up, expression.parts))
-
-
-def if_(condition: E, then: E, other: E) -> E:
-    """IF, or what it amounts to where a branch is TRUE or FALSE."""
-    if condition in (TRUE, FALSE) or then == other:
-        return other if condition == FALSE else then
-    for branch, test, rest in ((then, neg(condition), other), (other, condition, then)):
-        if bare(branch) == FALSE:
-            return conj(note(test, branch.head) if branch.kind == "note" else test, rest)
-    if bare(then) == TRUE:
-        return disj(condition, other)
-    if bare(other) == TRUE:
-        return disj(neg(condition), then)
-    if condition.kind == "not":
-        condition, then, other = condition.parts[0], other, then
-    return E("if", None, (condition, then, other))
-
-
-def quantified(sign: str, bound: str, domain: E, body: E) -> E:
-    """\\A or \\E, or TRUE or FALSE where any domain gives that."""
-    if bare(body) == boolean(sign == "\\A"):
-        return bare(body)
-    return E(sign, bound, (domain, body))
-
-
-def filtered(bound: str, domain: E, test: E) -> E:
-    """{bound \\in domain : test}."""
-    return domain if test == TRUE else E("filter", bound, (domain, test))
-
-
-def mapped(bound: str, domain: E, value: E) -> E:
-    """{value : bound \\in domain}."""
-    return domain if value == name(bound) else E("map", bound, (domain, value))
-
-
-def call(operator: str, *given: E) -> E:
-    """An operator with its arguments."""
-    return E("call", operator, given)
-
-
-def single(item: E) -> E:
-    """{item}."""
-    return E("set", None, (item,))
-
-
-def between(low: E, high: E) -> E:
-    """low..high."""
-    return E("op", "..", (low, high))
-
-
-def record(**parts: E) -> E:
-    """[field |-> value, ...]."""
-    return E("record", tuple(parts), tuple(parts.values()))
-
-
-def at(whole: E, step: str | E) -> E:
-    """whole.field or whole[index], computed where the whole is known."""
-    if whole.kind == "except":
-        found = _read_through(whole, step)
-        if found is not None:
-            return found
-    if isinstance(step, str):
-        if whole.kind == "record":
-            return whole.parts[whole.head.index(step)]
-        return E("field", step, (whole,))
-    if whole.kind == "fn":
-        return substitute(whole.parts[1], {whole.head: step})
-    if whole.kind == "tuple" and step.kind == "num" and 1 <= step.head <= len(whole.parts):
-        return whole.parts[step.head - 1]
-    return E("index", None, (whole, step))
-
-
-def follow(whole: E, path: Path) -> E:
-    """What is at the end of a path."""
-    for step in path:
-        whole = at(whole, step)
-    return whole
-
-
-def _read_through(changed: E, step: str | E) -> E | None:
-    """One step into [base EXCEPT ...]; None if it is not known which clauses concern it."""
-    found, inner = at(changed.parts[0], step), []
-    for path, value in clauses(changed):
-        same = _is_same(path[0], step)
-        if same is None:
-            return None
-        if same and len(path) == 1:
-            found, inner = value, []
-        elif same:
-            inner.append((path[1:], value))
-    for path, value in inner:
-        found = changed_at(found, path, value)
-    return found
-
-
-def _is_same(one: str | E, other: str | E) -> bool | None:
-    """Do two steps of a path lead to the same place? None if that is not known."""
-    if one == other:
-        return True
-    if isinstance(one, str) or one.kind == other.kind == "num":
-        return False
-    return None
-
-
-def clauses(changed: E) -> list[tuple[Path, E]]:
-    """The clauses of [base EXCEPT !path = value, ...]: its head has the paths, with None for each
-    index; the indices and values are its parts."""
-    parts, found = iter(changed.parts[1:]), []
-    for shape in changed.head:
-        path = tuple(next(parts) if step is None else step for step in shape)
-        found.append((path, next(parts)))
-    return found
-
-
-def changed_at(base: E, path: Path, value: E) -> E:
-    """[base EXCEPT !path = value]; a record, or an earlier EXCEPT, takes the change in."""
-    if not path or follow(base, path) == value:
-        return base if path else value
-    if base.kind == "record":
-        parts = dict(zip(base.head, base.parts, strict=True))
-        return record(**parts | {path[0]: changed_at(parts[path[0]], path[1:], value)})
-    kept = clauses(base) if base.kind == "except" else []
-    spot = len(kept)
-    for k in reversed(range(len(kept))):
-        if kept[k][0] == path:
-            spot = k
-        if all(_is_same(a, b) is not False for a, b in zip(kept[k][0], path, strict=False)):
-            break
-    kept[spot : spot + 1] = [(path, value)]
-    shapes = tuple(tuple(s if isinstance(s, str) else None for s in each) for each, _ in kept)
-    parts = [p for each, new in kept for p in (*(s for s in each if isinstance(s, E)), new)]
-    return E("except", shapes, (base.parts[0] if base.kind == "except" else base, *parts))
-
-
-def let(defined: str, value: E, body: E, given: tuple[str, ...] = ()) -> E:
-    """LET, or the body with the value itself where that is short or used once. With parameters it
-    is an operator that calls itself."""
-    times = _uses(body, defined)
-    if not times:
-        return body
-    if not given and (times == 1 or is_short(value)):
-        return substitute(body, {defined: value})
-    return E("let", (defined, given), (value, body))
-
-
-def is_short(value: E) -> bool:
-    """Is it a name, a number, or a field or an item of one?"""
-    atoms = ("name", "num", "str")
-    if value.kind == "op" and value.head in ("+", "-"):
-        return all(each.kind in atoms for each in value.parts)
-    return (
-        value.kind in atoms
-        or value == EMPTY
-        or (value.kind in ("field", "index") and all(map(is_short, value.parts)))
-    )
-
-
-# --- All parts of an expression ------------------------------------------------------------------
-
-
-def rebuilt(expression: E, change: Callable[[E], E]) -> E:
-    """The same with each part changed, in its simplest form."""
-    kind, head, old = expression
-    if not old:
-        return expression
-    parts = tuple(map(change, old))
-    if parts == old:
-        return expression
-    match kind:
-        case "op":
-            return op(head, *parts)
-        case "and" | "or":
-            return (conj if kind == "and" else disj)(*parts)
-        case "not":
-            return neg(*parts)
-        case "if":
-            return if_(*parts)
-        case "index":
-            return at(*parts)
-        case "field":
-            return at(parts[0], head)
-        case "\\A" | "\\E":
-            return quantified(kind, head, *parts)
-        case "filter":
-            return filtered(head, *parts)
-        case "except":
-            found = parts[0]
-            for path, value in clauses(E(kind, head, parts)):
-                found = changed_at(found, path, value)
-            return found
-        case "let":
-            return let(head[0], *parts, head[1])
-    return E(kind, head, parts)
-
-
-@lru_cache(50_000)
-def names_in(expression: E) -> frozenset[str]:
-    """The names in an expression, those of operators and bound ones included."""
-    own = [expression.head] if expression.kind in ("name", "call") else []
-    return frozenset(own).union(*map(names_in, expression.parts))
-
-
-def _uses(expression: E, wanted: str) -> int:
-    if wanted not in names_in(expression):
-        return 0
-    own = expression.kind in ("name", "call") and expression.head == wanted
-    return own + sum(_uses(each, wanted) for each in expression.parts)
-
-
-def substitute(expression: E, values: dict[str, E]) -> E:
-    """The expression with values for names."""
-    if names_in(expression).isdisjoint(values):
-        return expression
-    if expression.kind == "name":
-        return values[expression.head]
-    return rebuilt(expression, lambda each: substitute(each, values))
+"""What an expression in a spec's function stands for, if its evaluation changes nothing."""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from protocol_lab.model import containers, node_sets
+from protocol_lab.model.constants import limits_of
+from protocol_lab.model.layout import Array, Bag, Named, Per, Seq, Struct
+from protocol_lab.reader.source_code import error_at, names_read
+from protocol_lab.tla import values as tla
+from protocol_lab.tla.values import (
+    ALL_BUT,
+    ARITHMETIC,
+    BOOL,
+    CONSTANTS,
+    EMPTY,
+    FALSE,
+    INT,
+    NODES,
+    TEXT,
+    TRUE,
+    Cell,
+    NoTranslation,
+    Own,
+    Scope,
+    StateNamed,
+    Tla,
+    Types,
+    Value,
+    common_type,
+    converted,
+    is_record,
+    is_whole,
+    item_of,
+    plus,
+    type_of,
+)
+
+_SIGNS = {ast.Eq: "=", ast.NotEq: "#", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_SIGNS |= {ast.Is: "=", ast.IsNot: "#"}
+_GENERATORS = ast.GeneratorExp | ast.ListComp | ast.SetComp
+
+_LONG = 40
+"""Longer expressions that are used again get a name."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """What a loop or a comprehension goes through: the names `bound` from a set stand for `values`.
+
+    in_order: whether it is a set of numbers, which are met in their order.
+    """
+
+    bound: str
+    domain: Tla
+    values: dict[str, Value] = field(default_factory=dict)
+    in_order: bool = False
+
+
+class Expressions:
+    """Reads expressions; `functions.Functions` adds statements, and the calls of helpers.
+
+    definitions: what LET defines around the expression that is read. local: the names in use.
+    """
+
+    helper: Callable[..., Value]
+
+    def __init__(self, types: Types, constants: type, taken: set[str], fields: dict[str, Any]):
+        self.types, self.taken, self.limits = types, taken, limits_of(constants)
+        self.fields = fields
+        self.globals: dict[tuple[str, int], str] = {}
+        self.function: Callable = None
+        self.definitions: list[str] = []
+        self.local: set[str] = set()
+
+    # --- Names -----------------------------------------------------------------------------------
+
+    def fresh(self, wanted: str) -> str:
+        """A name that nothing else has in this definition."""
+        found = tla.unused(wanted.rpartition(".")[2], self.taken | self.local)
+        self.local.add(found)
+        return found
+
+    def named(self, wanted: str, value: Tla) -> Tla:
+        """A short expression as it is; for another a name that LET defines."""
+        if len(value.text) <= _LONG:
+            return value
+        name = self.fresh(wanted)
+        self.definitions.append(f"{name} == {value.text}")
+        return Tla(name)
+
+    @contextmanager
+    def inside(self) -> Iterator[Callable[[Tla], Tla]]:
+        """For what is read inside of a quantifier or the like; gives a function that puts a LET
+        before it."""
+        before, names, self.definitions = self.definitions, set(self.local), []
+        own = self.definitions
+        try:
+            yield lambda value: _with_let(own, value)
+        finally:
+            self.definitions, self.local = before, names
+
+    # --- Values ----------------------------------------------------------------------------------
+
+    def fail(self, node: ast.AST, told: str) -> NoTranslation:
+        """The error that a piece of code has no translation."""
+        return NoTranslation(str(error_at(self.function, node, told)))
+
+    def convert(self, value: Value, kind: Any, node: ast.AST) -> Tla:
+        """A value as one of another type; where there is none the error names the place."""
+        try:
+            return converted(value, kind)
+        except NoTranslation as error:
+            raise self.fail(node, f"this has no translation to TLA+, since {error}") from None
+
+    def read(self, value: Value, scope: Scope) -> Value:
+        """A value with its expression: what is at its place now."""
+        if not value.place:
+            return value
+        key, *steps = value.place
+        if scope.cells[key].is_same_at(steps):
+            return Value(tla.at(scope.cells[key].whole, *steps), value.type)
+        if steps or len(scope.cells[key].tla.text) > _LONG:
+            self.settle(key, scope)
+        return Value(tla.at(scope.cells[key].tla, *steps), value.type)
+
+    def settle(self, key: str, scope: Scope) -> None:
+        """Give a name to a cell that was changed, or that differs by path."""
+        cell = scope.cells[key]
+        if cell.clauses or cell.whole.parts[:1] == ("IF",):
+            name = self.fresh(key)
+            self.definitions.append(f"{name} == {cell.tla.text}")
+            scope.cells[key] = Cell(Tla(name))
+
+    def copied(self, value: Value, scope: Scope) -> Value:
+        """A value that stays what it is: only containers and records are parts of the state."""
+        return value if is_whole(value.type) else self.read(value, scope)
+
+    def now(self, node: ast.expr, scope: Scope) -> Value:
+        """An expression's value, read from its place."""
+        return self.read(self.value(node, scope), scope)
+
+    def as_(self, kind: Any, node: ast.expr, scope: Scope) -> Tla:
+        """An expression's value as one of a type."""
+        return self.convert(self.now(node, scope), kind, node)
+
+    def value(self, node: ast.expr, scope: Scope) -> Value:
+        """An expression's value; a part of the state is a place."""
+        match node:
+            case ast.Constant(bool() | int() | str() as value):
+                return self.of_python("", value)
+            case ast.JoinedStr():
+                return Value(tla.string("..."), TEXT)
+            case ast.Name(name) if name in scope.names:
+                return scope.names[name]
+            case ast.Name(name):
+                outside = names_read(self.function)
+                if name in outside:
+                    return self.of_python(name, outside[name])
+            case ast.Attribute(value, name):
+                return self._attribute(node, self.value(value, scope), name, scope)
+            case ast.Subscript(value, at) if not isinstance(at, ast.Slice):
+                return self._item(node, self.value(value, scope), at, scope)
+            case ast.UnaryOp(ast.Not(), operand):
+                return Value(tla.neg(self.as_(BOOL, operand, scope)), BOOL)
+            case ast.UnaryOp(ast.USub(), operand):
+                operand = self.as_(INT, operand, scope)
+                return Value(Tla(f"-{operand.within(14)}", 12), INT)
+            case ast.UnaryOp(ast.Invert(), operand):
+                return Value(self.as_(NODES, operand, scope), ALL_BUT)
+            case ast.BoolOp(sign, parts):
+                join = tla.conj if isinstance(sign, ast.And) else tla.disj
+                return Value(join(*(self.as_(BOOL, each, scope) for each in parts)), BOOL)
+            case ast.Compare(left, signs, others):
+                sides = [self.value(each, scope) for each in (left, *others)]
+                pairs = zip(signs, sides, sides[1:], strict=False)
+                return Value(
+                    tla.conj(*(self._compared(node, *each, scope) for each in pairs)), BOOL
+                )
+            case ast.BinOp():
+                return self._arithmetic(node, scope)
+            case ast.IfExp(test, yes, no):
+                test = self.as_(BOOL, test, scope)
+                if test in (TRUE, FALSE):
+                    return self.value(yes if test == TRUE else no, scope)
+                values = [self.now(each, scope) for each in (yes, no)]
+                kind = common_type([each.type for each in values])
+                return Value(tla.if_(test, *(self.convert(v, kind, node) for v in values)), kind)
+            case ast.List(parts) | ast.Tuple(parts) | ast.Set(parts):
+                return Value(None, "list", known=[self.now(each, scope) for each in parts])
+            case ast.Call():
+                return self._call(node, scope)
+        raise self.fail(node, "this has no translation to TLA+")
+
+    def of_python(self, name: str, value: Any) -> Value:
+        """The value of a literal, or of a name that a module has."""
+        if isinstance(value, bool):
+            return Value(TRUE if value else FALSE, BOOL)
+        if isinstance(value, int) and name.isupper():
+            if (name, value) not in self.globals:
+                self.globals[name, value] = tla.unused(name, self.taken)
+                self.taken.add(self.globals[name, value])
+            return Value(Tla(self.globals[name, value]), INT)
+        if isinstance(value, int):
+            return Value(tla.number(value), INT)
+        if isinstance(value, str):
+            return Value(tla.string(value), TEXT)
+        if isinstance(value, tuple | frozenset | range):
+            return Value(None, "list", known=[self.of_python("", each) for each in value])
+        return Value(None, "object", known=value)
+
+    # --- Parts -----------------------------------------------------------------------------------
+
+    def _attribute(self, node: ast.Attribute, of: Value, name: str, scope: Scope) -> Value:
+        kind = of.type
+        if of == CONSTANTS:
+            choices = self.limits[name].choices
+            kind = BOOL if choices == ("false", "true") else Named(*choices) if choices else INT
+            return Value(Tla(self.types.constants[name]), kind)
+        if isinstance(of.known, StateNamed) and of.known.prefix + name in scope.cells:
+            return Value(None, type_of(self.fields[name]), (of.known.prefix + name,))
+        if isinstance(kind, Seq | Bag) and name in ("length", "size"):
+            return self._length(node, self.read(of, scope))
+        if isinstance(kind, Seq | Bag) and name == "items":
+            return of
+        if is_record(kind) and name in kind.field_types:
+            return self.part(of, f".{name}", type_of(kind.field_types[name]))
+        raise self.fail(node, "what this is can't be told, so it has no translation to TLA+")
+
+    def part(self, of: Value, step: str, kind: Any) -> Value:
+        """A field or item of a value: at a place if that is one."""
+        if of.place:
+            return Value(None, kind, (*of.place, step))
+        return Value(tla.at(of.tla, step), kind)
+
+    def _item(self, node: ast.Subscript, of: Value, at: ast.expr, scope: Scope) -> Value:
+        found = self.as_(INT, at, scope)
+        if not isinstance(of.type, Seq | Array | Per | Own):
+            raise self.fail(node, "what this is an item of has no order in TLA+")
+        index = plus(found, 1) if isinstance(of.type, Seq) else found
+        return self.part(of, f"[{index.text}]", item_of(of.type))
+
+    def _length(self, node: ast.AST, of: Value) -> Value:
+        if isinstance(of.known, list):
+            return Value(tla.number(len(of.known)), INT)
+        if isinstance(of.type, Array | Own):
+            return Value(plus(self.types.domain(of.type, of.tla).parts[2], 1), INT)
+        if isinstance(of.type, Seq | Bag) or of.type == NODES:
+            counts = "BagCardinality" if of.type in self.types.multisets else "Cardinality"
+            return Value(tla.call("Len" if isinstance(of.type, Seq) else counts, of.tla), INT)
+        raise self.fail(node, "the length of this has no translation to TLA+")
+
+    # --- Operations ------------------------------------------------------------------------------
+
+    def _compared(self, node: ast.AST, sign: ast.cmpop, a: Value, b: Value, scope: Scope) -> Tla:
+        a, b = self.read(a, scope), self.read(b, scope)
+        if isinstance(sign, ast.In | ast.NotIn):
+            found = self._is_in(node, a, b)
+            return tla.neg(found) if isinstance(sign, ast.NotIn) else found
+        shown = _SIGNS[type(sign)]
+        kind = common_type([a.type, b.type]) if shown in "=#" else INT
+        if kind == NODES:
+            a, b = map(self._unmasked, (a, b))
+        left, right = (self.convert(each, kind, node) for each in (a, b))
+        for one, other in ((left, right), (right, left)):
+            if kind == BOOL and one in (TRUE, FALSE):
+                return other if (one == TRUE) == (shown == "=") else tla.neg(other)
+        return tla.op(shown, left, right)
+
+    def _unmasked(self, value: Value) -> Value:
+        """2 ** (n + 1) - 2 is the set 1..n."""
+        match value.tla and value.tla.parts:
+            case ("-", Tla(parts=("^", Tla("2"), power)), Tla("2")):
+                return Value(self.types.up_to(plus(power, -1)), NODES)
+        return value
+
+    def _is_in(self, node: ast.AST, item: Value, of: Value) -> Tla:
+        if isinstance(of.known, list):
+            kind = common_type([item.type, *(each.type for each in of.known)])
+            given = [self.convert(each, kind, node) for each in of.known]
+            item = self.convert(item, kind, node)
+            if len(given) == 1:
+                return tla.op("=", item, given[0])
+            return tla.op("\\in", item, tla.set_of(*given))
+        items = self.types.items(of.type, of.tla)
+        if items is None:
+            raise self.fail(node, "what is asked with `in` is no set that TLA+ could have")
+        kind = INT if of.type == NODES else item_of(of.type)
+        return tla.op("\\in", self.convert(item, kind, node), items)
+
+    def _arithmetic(self, node: ast.BinOp, scope: Scope) -> Value:
+        sign = type(node.op)
+        left, right = self.now(node.left, scope), self.now(node.right, scope)
+        if {left.type, right.type} & {NODES, ALL_BUT} and sign in (ast.BitAnd, ast.BitOr):
+            if left.type == ALL_BUT:
+                left, right = right, left
+            less = sign is ast.BitAnd and right.type == ALL_BUT
+            a = self.convert(left, NODES, node)
+            b = right.tla if less else self.convert(right, NODES, node)
+            signs = "\\" if less else "\\cap" if sign is ast.BitAnd else "\\cup"
+            return Value(tla.op(signs, a, b), NODES)
+        if sign not in ARITHMETIC:
+            raise self.fail(
+                node, "bits of a number have no translation to TLA+, but sets of nodes do"
+            )
+        a, b = (self.convert(each, INT, node) for each in (left, right))
+        return Value(tla.op(ARITHMETIC[sign], a, b), INT)
+
+    # --- Calls -----------------------------------------------------------------------------------
+
+    def _call(self, node: ast.Call, scope: Scope) -> Value:
+        given = node.args
+        match node.func:
+            case ast.Name(name) if name not in names_read(self.function) and (
+                name not in scope.names
+            ):
+                return self._built_in(name, node, scope)
+        called = self.value(node.func, scope).known
+        if isinstance(called, type) and issubclass(called, Struct):
+            return self._record(called, node, scope)
+        if called in _OF_SETS:
+            kinds, kind, make = _OF_SETS[called]
+            values = [self.as_(of, each, scope) for of, each in zip(kinds, given, strict=False)]
+            return Value(make(self.types, *values), kind)
+        if called is containers.last:
+            of = self.value(given[0], scope)
+            return self.part(of, f"[Len({self.read(of, scope).tla.text})]", item_of(of.type))
+        if called is containers.is_in:
+            of, item = (self.now(each, scope) for each in given)
+            return Value(self._is_in(node, item, of), BOOL)
+        if not is_helper(called):
+            raise self.fail(node, "this call has no translation to TLA+")
+        return self.helper(called, node, scope)
+
+    def _record(self, declared: type[Struct], node: ast.Call, scope: Scope) -> Value:
+        kind = type_of(declared)
+        _, zero = self.types.zero(kind).parts
+        parts = dict(zero)
+        if declared.union is not None:
+            parts["kind"] = tla.string(declared.__name__)
+        for each in node.keywords:
+            parts[each.arg] = self.as_(type_of(kind.field_types[each.arg]), each.value, scope)
+        return Value(tla.record(parts), kind)
+
+    def _built_in(self, name: str, node: ast.Call, scope: Scope) -> Value:
+        given = node.args
+        if name == "len":
+            return self._length(node, self.now(given[0], scope))
+        if name in ("int", "bool"):
+            kind = INT if name == "int" else BOOL
+            return Value(self.as_(kind, given[0], scope), kind)
+        if name in ("min", "max") and len(given) > 1:
+            parts = [self.as_(INT, each, scope) for each in given]
+            return Value(tla.call(name.capitalize(), tla.set_of(*parts)), INT)
+        if name not in ("any", "all", "sum", "min", "max"):
+            raise self.fail(node, "this call has no translation to TLA+")
+        each = given[0]
+        if not isinstance(each, _GENERATORS):  # sum(numbers) is sum(k for k in numbers)
+            load, store = ast.Name("k", ast.Load()), ast.Name("k", ast.Store())
+            each = ast.GeneratorExp(load, [ast.comprehension(store, each, [], 0)])
+            ast.fix_missing_locations(ast.copy_location(each, node))
+        if name in ("any", "all", "sum"):
+            value = self._reduced(name, each.elt, each.generators, scope)
+            return Value(value, INT if name == "sum" else BOOL)
+        values = self._reduced("set", each.elt, each.generators, scope)
+        found = tla.call(name.capitalize(), values)
+        for default in node.keywords:
+            empty = tla.op("=", values, EMPTY)
+            found = tla.if_(empty, self.as_(INT, default.value, scope), found)
+        return Value(found, INT)
+
+    def _reduced(self, name: str, element: ast.expr, generators: list, scope: Scope) -> Tla:
+        """What any, all or sum gives of a generator, or its set of values."""
+        if not generators:
+            if name != "sum":
+                return self.as_(INT if name == "set" else BOOL, element, scope)
+            value = self.now(element, scope)
+            return value.tla if value.type == BOOL else self.convert(value, INT, element)
+        first, *rest = generators
+        items = self.items(first.target, first.iter, scope, any_order=name != "sum")
+        with self.inside() as let:
+            inner = Scope(scope.names | items.values, dict(scope.cells))
+            tests = tla.conj(*(self.as_(BOOL, each, inner) for each in first.ifs))
+            value = self._reduced(name, element, rest, inner)
+            is_truth = name == "sum" and not rest and self.now(element, inner).type == BOOL
+            if name in ("any", "all"):
+                sign, join = ("\\E", tla.conj) if name == "any" else ("\\A", _implied)
+                return tla.quantified(sign, items.bound, items.domain, let(join(tests, value)))
+            if is_truth:
+                tests, value = tla.conj(tests, value), Tla("1")
+            domain = tla.filtered(items.bound, items.domain, let(tests))
+            if name == "set":
+                found = tla.mapped(items.bound, domain, let(value))
+                return Tla(f"UNION {found.text}", tla.PREFIX) if rest else found
+            if value == Tla("1"):
+                return tla.call("Cardinality", domain)
+            return tla.call("Sum", tla.function(items.bound, domain, let(value)))
+
+    # --- Loops -----------------------------------------------------------------------------------
+
+    def items(self, target: ast.expr, of: ast.expr, scope: Scope, any_order: bool = False) -> Items:
+        """What `for target in of` goes through. any_order: neither the order nor equal items
+        matter, so that items are drawn from their set and not by their indices."""
+        called = of.func.id if isinstance(of, ast.Call) and isinstance(of.func, ast.Name) else ""
+        function = names_read(self.function).get(called)
+        if called == "enumerate" and function is None:
+            inner = self.items(target.elts[1], of.args[0], scope)
+            first = 1 if isinstance(self.value(of.args[0], scope).type, Seq) else 0
+            position = Value(plus(Tla(inner.bound), -first), INT)
+            return replace(inner, values=inner.values | {target.elts[0].id: position})
+        if not isinstance(target, ast.Name):
+            raise self.fail(target, "this variable of a loop has no translation to TLA+")
+
+        def drawn(domain: Tla, kind: Any, in_order: bool = False) -> Items:
+            bound = self.fresh(target.id)
+            return Items(bound, domain, {target.id: Value(Tla(bound), kind)}, in_order)
+
+        if called == "range" and function is None and len(of.args) < 3:
+            low, high = (self.as_(INT, each, scope) for each in [ast.Constant(0), *of.args][-2:])
+            high = plus(high, -1)
+            is_kind = low == Tla("1")
+            return drawn(self.types.up_to(high) if is_kind else tla.between(low, high), INT, True)
+        if function is node_sets.subsets:
+            every = self.as_(NODES, of.args[0], scope)
+            return drawn(Tla(f"SUBSET {every.within(16)}", tla.PREFIX), NODES)
+        if function is node_sets.members or called in ("list", "tuple"):
+            of = of.args[0]
+        found = self.value(of, scope)
+        if isinstance(found.known, list):
+            kind = common_type([each.type for each in found.known])
+            domain = tla.set_of(*(self.convert(each, kind, of) for each in found.known))
+            return drawn(domain, kind, kind == INT)
+        now = self.read(found, scope).tla
+        domain = self.types.items(found.type, now)
+        if domain is None:
+            raise self.fail(of, "what this goes through can't be told")
+        if found.type == NODES:
+            return drawn(domain, INT, True)
+        if found.type in self.types.multisets and not any_order:
+            raise self.fail(
+                of, "TLA+ has no order for equal items of a bag, so no loop through them"
+            )
+        if any_order or isinstance(found.type, Bag):
+            return drawn(domain, item_of(found.type))
+        bound = self.fresh("k")
+        item = self.part(found, f"[{bound}]", item_of(found.type))
+        return Items(bound, self.types.domain(found.type, now), {target.id: item}, True)
+
+
+def _with_let(definitions: list[str], value: Tla) -> Tla:
+    if not definitions:
+        return value
+    return Tla(f"LET {' '.join(definitions)} IN {value.text}", tla.OPEN)
+
+
+def _implied(test: Tla, value: Tla) -> Tla:
+    return tla.if_(test, value, TRUE)
+
+
+def is_helper(called: Any) -> bool:
+    """Is it a function of a spec, rather than of the kit or of Python?"""
+    return inspect.isfunction(called) and not called.__module__.startswith("protocol_lab.")
+
+
+_SET_AND_NODE = NODES, INT
+_OF_SETS: dict[Any, tuple[tuple, Any, Callable[..., Tla]]] = {
+    node_sets.with_node: (
+        _SET_AND_NODE, NODES, lambda t, nodes, one: tla.op("\\cup", nodes, tla.set_of(one))
+    ),
+    node_sets.without_node: (
+        _SET_AND_NODE, NODES, lambda t, nodes, one: tla.op("\\", nodes, tla.set_of(one))
+    ),
+    node_sets.contains: (_SET_AND_NODE, BOOL, lambda t, nodes, one: tla.op("\\in", one, nodes)),
+    node_sets.only: ((INT,), NODES, lambda t, one: tla.set_of(one)),
+    node_sets.nodes_up_to: ((INT,), NODES, lambda t, count: t.up_to(count)),
+    node_sets.size: ((NODES,), INT, lambda t, nodes: tla.call("Cardinality", nodes)),
+    node_sets.smallest: ((NODES,), INT, lambda t, nodes: tla.call("Smallest", nodes)),
+    node_sets.is_subset: (
+        (NODES, NODES), BOOL, lambda t, nodes, of: tla.op("\\subseteq", nodes, of)
+    ),
+}  # fmt: skip

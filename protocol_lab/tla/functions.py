@@ -1,34 +1,42 @@
 """Reads a spec's functions as TLA+: what an action leaves behind, what a helper returns.
 
 A function is followed statement by statement. An assignment makes a cell of the state, or of a
-record of the function's own, [cell EXCEPT !.x = ...]. A helper that only looks becomes an operator;
-one that changes what it is given is followed where it is called.
+record of the function's own, [cell EXCEPT !.x = ...]; where paths meet, what differs is an IF.
+Where a path leaves the function or the loop it has an `End` with the test that leads there. A
+helper that only looks becomes an operator; one that changes what it is given is followed where it
+is called. A loop that looks for something is \\E, any other an operator that calls itself.
 """
 
 import ast
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from protocol_lab.errors import place_of
 from protocol_lab.model import containers
-from protocol_lab.model.layout import Seq
 from protocol_lab.reader.reading import reading
 from protocol_lab.reader.side_effects import changes
 from protocol_lab.reader.source_code import names_read
-from protocol_lab.tla import expressions as tla
-from protocol_lab.tla.expressions import FALSE, TRUE, E
-from protocol_lab.tla.paths import End, branch, closed, continued, ends, leaf, then
+from protocol_lab.tla import values as tla
+from protocol_lab.tla.expressions import Expressions, Items, is_helper
 from protocol_lab.tla.values import (
     BOOL,
+    EMPTY,
+    FALSE,
     INT,
     NODES,
     NOTHING,
     TEXT,
+    TRUE,
+    ZERO,
+    Cell,
     NoTranslation,
     Scope,
     StateNamed,
+    Tla,
     Types,
     Value,
     common_type,
@@ -38,25 +46,57 @@ from protocol_lab.tla.values import (
     plus,
     type_of,
 )
-from protocol_lab.tla.values_of_code import Items, ValuesOfCode, is_helper, total
 
 _DEEPEST = 40
+
+_CONTAINERS = (
+    *(containers.append, containers.truncate, containers.remove_at, containers.pop_first),
+    *(containers.add, containers.add_once, containers.take),
+)
+
+
+class End(NamedTuple):
+    """Where a path leaves what is followed, if the test is true and no earlier end is reached.
+    how: "return", "break" or "continue"."""
+
+    how: str
+    test: Tla
+    scope: Scope
+    value: Value = NOTHING
+
+
+Followed = tuple[list[End], Scope | None]
+"""The ends, and the scope of the paths that go on; None if there are none."""
+
+
+class Definition(NamedTuple):
+    """An operator of the module: its parameters, what LET defines in it, and its value or the parts
+    of its conjunction, each with a remark."""
+
+    name: str
+    given: tuple[str, ...]
+    lets: list[str]
+    parts: list[tuple[Tla, str]]
+    doc: str = ""
+
+    @property
+    def words(self) -> set[str]:
+        """All names in it."""
+        return {*re.findall(r"\w+", " ".join([*self.lets, *(each.text for each, _ in self.parts)]))}
 
 
 @dataclass(frozen=True)
 class Operator:
     """A helper as a definition of the module. reads: the variables that it depends on."""
 
-    name: str
+    definition: Definition
     type: Any
-    given: tuple[str, ...]
-    value: E
     reads: frozenset[str]
 
 
-class Functions(ValuesOfCode):
-    """Translates the functions of one spec. definitions: name, parameters, value and docstring of
-    each operator, in the order in which they need each other."""
+class Functions(Expressions):
+    """Translates the functions of one spec. defined: its definitions, in the order in which they
+    need each other."""
 
     def __init__(
         self,
@@ -66,16 +106,16 @@ class Functions(ValuesOfCode):
         fields: dict,
         taken: set[str],
     ):
-        super().__init__(types, constants, taken)
-        self.variables, self.fields = variables, fields
-        self.definitions: list[tuple[str, tuple[str, ...], E, str]] = []
+        super().__init__(types, constants, taken, fields)
+        self.variables = variables
+        self.defined: list[Definition] = []
         self.operators: dict[tuple, Operator] = {}
         self.depth = 0
 
     # --- Functions -------------------------------------------------------------------------------
 
-    def body(self, function: Callable, given: dict[str, Value], scope: Scope) -> E:
-        """The paths through a function's code with these parameters; each of them returns."""
+    @contextmanager
+    def _reading(self, function: Callable) -> Iterator[None]:
         if self.depth > _DEEPEST:
             raise NoTranslation(
                 f"{function.__name__} ({place_of(function)}) calls itself, which has no translation"
@@ -83,30 +123,35 @@ class Functions(ValuesOfCode):
             )
         before, self.function, self.depth = self.function, function, self.depth + 1
         try:
-            tree = self.block(reading(function).body, replace(scope, names=given))
+            yield
         finally:
             self.function, self.depth = before, self.depth - 1
-        return continued(
-            tree, lambda end: leaf("return", replace(end.scope, names=scope.names), end.value)
-        )
+
+    def body(self, function: Callable, given: dict[str, Value], scope: Scope) -> list[End]:
+        """The ends of a function's code with these parameters, in the caller's scope."""
+        with self._reading(function):
+            found, last = self.block(reading(function).body, Scope(given, dict(scope.cells)))
+        found += [End("return", TRUE, last)] if last else []
+        return [each._replace(scope=Scope(dict(scope.names), each.scope.cells)) for each in found]
 
     def result(self, function: Callable, given: dict[str, Value], scope: Scope) -> Value:
         """What a function that changes nothing returns, as one expression."""
-        tree = self.body(function, given, scope)
-        tree = continued(tree, lambda e: leaf("return", e.scope, self.read(e.value, e.scope)))
+        found = self.body(function, given, scope)
+        values = [self.read(each.value, each.scope) for each in found]
         kind = type_of(function.__annotations__.get("return", TEXT))
-        kinds = [end.value.type for end in ends(tree)]
         if kind in (INT, TEXT):
-            kind = common_type(kinds)
+            kind = common_type([each.type for each in values])
         node = reading(function).as_written
-        return Value(closed(tree, lambda end: self.convert(end.value, kind, node)), kind)
+        made = [self.convert(each, kind, node) for each in values]
+        return Value(_chain(found, made), kind)
 
     def helper(self, called: Callable, node: ast.Call, scope: Scope) -> Value:
         """What a helper that changes nothing returns: a call of its operator, or its code."""
         given = self.arguments(called, node, scope)
-        tree = self.body(called, given, scope)
-        if tree.kind == "leaf" and tree.head.value.place:
-            return tree.head.value  # a part of the state, which may be assigned to
+        match reading(called).body:
+            case [ast.Return(ast.Name() | ast.Attribute() | ast.Subscript() as part)]:
+                with self._reading(called):  # a part of the state, which may be assigned to
+                    return self.value(part, Scope(given, scope.cells))
         plain = {each: self.read(value, scope) for each, value in given.items()}
         passed = {each: value for each, value in plain.items() if value.known is None}
         if any(isinstance(value.known, list) for value in plain.values()):
@@ -117,43 +162,42 @@ class Functions(ValuesOfCode):
         key = (called, known, *((each, value.type) for each, value in passed.items()))
         operator = self.operators.get(key) or self._operator(called, key, plain, passed)
         if any(
-            scope.cells[state.prefix + each] != tla.name(self.variables[each])
+            scope.cells[state.prefix + each].tla.text != self.variables[each]
             for state in known
             for each in operator.reads
         ):
             return self.result(called, given, scope)
-        values = (value.expression for value in passed.values())
-        return Value(tla.call(operator.name, *values), operator.type)
+        name = operator.definition.name
+        return Value(tla.call(name, *(value.tla for value in passed.values())), operator.type)
 
     def _operator(
         self, called: Callable, key: tuple, plain: dict[str, Value], passed: dict[str, Value]
     ) -> Operator:
-        names = {each: tla.fresh(each) for each in passed}
-        own = {each: Value(tla.name(names[each]), value.type) for each, value in passed.items()}
-        cells = {
-            k + f: tla.name(v)
-            for k in ("s.", "before.", "after.")
-            for f, v in self.variables.items()
-        }
-        value = self.result(called, plain | own, Scope({}, cells))
-        value = replace(value, expression=tla.in_order(value.expression))
-        names = tuple(names.values())
+        around = self.local, self.definitions
+        self.local, self.definitions = set(), []
+        names = {each: self.fresh(each) for each in passed}
+        own = {each: Value(Tla(names[each]), value.type) for each, value in passed.items()}
+        value = self.result(called, plain | own, Scope({}, self.cells("s.", "before.", "after.")))
+        made = Definition("", (*names.values(),), self.definitions, [(value.tla, "")])
+        self.local, self.definitions = around
         for known, operator in self.operators.items():
-            same = dict(zip(operator.given, map(tla.name, names), strict=False))
-            if known[0] is called and tla.substitute(operator.value, same) == value.expression:
+            if known[0] is called and operator.definition[1:4] == made[1:4]:
                 self.operators[key] = operator
                 return operator
         name = tla.unused(called.__name__, self.taken)
         self.taken.add(name)
-        shown = {v: f for f, v in self.variables.items()}
-        reads = {shown[each] for each in tla.names_in(value.expression) if each in shown}
+        reads = {each for each, shown in self.variables.items() if shown in made.words}
         for each in self.operators.values():
-            if each.name in tla.names_in(value.expression):
-                reads |= each.reads
-        made = Operator(name, value.type, names, value.expression, frozenset(reads))
-        self.operators[key] = made
-        self.definitions.append((name, names, value.expression, called.__doc__ or ""))
+            reads |= each.reads if each.definition.name in made.words else set()
+        made = made._replace(name=name, doc=called.__doc__ or "")
+        self.operators[key] = Operator(made, value.type, frozenset(reads))
+        self.defined.append(made)
         return self.operators[key]
+
+    def cells(self, *prefixes: str) -> dict[str, Cell]:
+        """The cells of a state that is the module's variables."""
+        named = self.variables.items()
+        return {prefix + each: Cell(Tla(shown)) for prefix in prefixes for each, shown in named}
 
     def arguments(self, called: Callable, node: ast.Call, scope: Scope) -> dict[str, Value]:
         """The values of a helper's parameters, as it is called here."""
@@ -162,429 +206,358 @@ class Functions(ValuesOfCode):
         bound = signature.bind(*(self.value(each, scope) for each in node.args), **named).arguments
         found = {}
         for each, parameter in signature.parameters.items():
-            value = bound.get(each) or self.of_python(node, "", parameter.default)
+            value = bound.get(each) or self.of_python("", parameter.default)
             value = self.copied(value, scope)
             declared = type_of(parameter.annotation)
-            if value.place is None and value.known is None and declared in (NODES, BOOL):
+            if not value.place and value.known is None and declared in (NODES, BOOL):
                 value = Value(self.convert(value, declared, node), declared)
             found[each] = value
         return found
 
     # --- Statements ------------------------------------------------------------------------------
 
-    def block(self, code: list[ast.stmt], scope: Scope) -> E:
-        """The paths through statements, one after the other."""
-        tree = leaf("next", scope)
+    def block(self, code: list[ast.stmt], scope: Scope) -> Followed:
+        """Statements, one after the other."""
+        found: list[End] = []
         for each in code:
-            tree = then(tree, lambda now, each=each: self.statement(each, now))
-        return tree
+            ends, scope = self.statement(each, scope)
+            found += ends
+            if scope is None:
+                break
+        return found, scope
 
-    def statement(self, node: ast.stmt, scope: Scope) -> E:
-        """The paths through one statement."""
+    def statement(self, node: ast.stmt, scope: Scope) -> Followed:
+        """One statement. The scope may be changed."""
         match node:
             case ast.Pass() | ast.Expr(ast.Constant()):
-                return leaf("next", scope)
+                return [], scope
             case ast.Return(None):
-                return leaf("return", scope)
+                return [End("return", TRUE, scope)], None
+            case ast.Return(value) if self._is_changing(value):
+                return self._ends_of(value, scope), None
             case ast.Return(value):
-                return self.valued(
-                    value, scope, lambda v, now: leaf("return", now, self.copied(v, now))
-                )
+                value = self.copied(self.valued(value, scope), scope)
+                return [End("return", TRUE, scope, value)], None
             case ast.Expr(value):
-                return self.valued(value, scope, lambda v, now: leaf("next", now))
+                self.valued(value, scope)
             case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)):
                 found = [self.copied(self.value(each, scope), scope) for each in values]
-                tree = leaf("next", scope)
                 for target, value in zip(targets, found, strict=True):
-                    tree = then(tree, lambda s, t=target, v=value: self.store(t, v, s))
-                return tree
+                    self.store(target, value, scope)
             case ast.Assign([target], value) | ast.AnnAssign(target, _, ast.expr() as value):
-                return self.valued(value, scope, lambda v, now: self.store(target, v, now))
+                self.store(target, self.valued(value, scope), scope)
             case ast.AugAssign(target, sign, value):
                 read = ast.parse(ast.unparse(target), mode="eval").body
                 made = ast.copy_location(ast.BinOp(read, sign, value), node)
-                ast.fix_missing_locations(made)
-                return self.valued(made, scope, lambda v, now: self.store(target, v, now))
-            case ast.If(test):
-                return self.valued(test, scope, lambda v, now: self._if(node, v, now))
+                self.store(target, self.valued(ast.fix_missing_locations(made), scope), scope)
+            case ast.If():
+                return self._if(node, scope)
             case ast.For(orelse=[]):
                 return self._for(node, scope)
             case ast.While(orelse=[]):
                 leave = ast.copy_location(ast.Break(), node)
                 test = ast.copy_location(ast.If(node.test, node.body, [leave]), node)
-                return self._recursion(node, None, self.passes([test], scope), scope)
+                for each in scope.cells:
+                    self.settle(each, scope)
+                return self._recursion(node, None, [test], scope)
             case ast.Break() | ast.Continue():
-                return leaf(type(node).__name__.lower(), scope)
-        raise self.fail(node, "this statement has no translation to TLA+")
+                return [End(type(node).__name__.lower(), TRUE, scope)], None
+            case _:
+                raise self.fail(node, "this statement has no translation to TLA+")
+        return [], scope
 
-    def _if(self, node: ast.If, value: Value, scope: Scope) -> E:
-        test = self.convert(self.read(value, scope), BOOL, node.test)
+    def _if(self, node: ast.If, scope: Scope) -> Followed:
+        value = self.read(self.valued(node.test, scope), scope)
+        test = self.convert(value, BOOL, node.test)
         if test in (TRUE, FALSE):
             return self.block(node.body if test == TRUE else node.orelse, scope)
-        return branch(test, self.block(node.body, scope), self.block(node.orelse, scope))
+        yes_ends, yes = self.block(node.body, scope.copy())
+        no_ends, no = self.block(node.orelse, scope.copy())
+        found = [each._replace(test=tla.conj(test, each.test)) for each in yes_ends]
+        found += [each._replace(test=tla.conj(tla.neg(test), each.test)) for each in no_ends]
+        if yes and no:
+            return found, self._joined(test, yes, no)
+        return found, (yes and _where(test, yes, 2)) or (no and _where(test, no, 3))
 
-    def store(self, target: ast.expr, value: Value, scope: Scope) -> E:
+    def _joined(self, test: Tla, yes: Scope, no: Scope) -> Scope:
+        """One scope in place of two: what differs is an IF."""
+        names, cells = {}, {}
+        for each in (name for name in yes.names if name in no.names):
+            a, b = yes.names[each], no.names[each]
+            if a != b and a.known is None and b.known is None:
+                a, b = self.read(a, yes), self.read(b, no)
+                kind = common_type([a.type, b.type])
+                made = tla.if_(test, converted(a, kind), converted(b, kind))
+                a = b = Value(made if kind == TEXT else self.named(each, made), kind)
+            if a == b:
+                names[each] = a
+        for each in (cell for cell in yes.cells if cell in no.cells):
+            a, b = yes.cells[each], no.cells[each]
+            cells[each] = a if a == b else Cell(tla.if_(test, a.tla, b.tla))
+        return Scope(names, cells)
+
+    def store(self, target: ast.expr, value: Value, scope: Scope) -> None:
         """Assign a value."""
         if not isinstance(target, ast.Name):
             place = self.value(target, scope)
-            if place.place is None:
+            if not place.place:
                 raise self.fail(target, "this can't be assigned to in TLA+: it is a copy")
-            made = self.convert(self.read(value, scope), place.type, target)
-            return leaf("next", self._changed(place, made, scope))
+            self._change(place, self.convert(self.read(value, scope), place.type, target), scope)
+            return
         value = self.copied(value, scope)
-        if value.known is not None or value.place:
-            return leaf("next", scope.named(**{target.id: value}))
-        if is_whole(value.type):
-            cell = tla.fresh(f"own.{target.id}")
-            place = Value(None, value.type, (cell, ()))
-            return leaf("next", scope.with_cell(cell, value.expression).named(**{target.id: place}))
-        old = scope.names.get(target.id)
-        if old is not None and old.type == NODES and value.type == INT:
-            value = Value(self.convert(value, NODES, target), NODES)
-        if tla.is_short(value.expression):
-            return leaf("next", scope.named(**{target.id: value}))
-        name = tla.fresh(target.id)
-        last = scope.named(**{target.id: replace(value, expression=tla.name(name))})
-        return E("let", (name, ()), (value.expression, leaf("next", last)))
+        if value.known is None and not value.place and is_whole(value.type):
+            cell = f"own.{self.fresh(target.id)}"
+            scope.cells[cell] = Cell(value.tla)
+            value = Value(None, value.type, (cell,))
+        elif value.known is None and not value.place:
+            old = scope.names.get(target.id)
+            if old is not None and old.type == NODES and value.type == INT:
+                value = Value(self.convert(value, NODES, target), NODES)
+            if value.type != TEXT:
+                value = Value(self.named(target.id, value.tla), value.type)
+        scope.names[target.id] = value
 
-    def _changed(self, place: Value, value: E, scope: Scope) -> Scope:
-        cell, path = place.place
-        return scope.with_cell(cell, tla.changed_at(scope.cells[cell], path, value))
+    def _change(self, place: Value, value: Tla, scope: Scope) -> None:
+        key, *steps = place.place
+        scope.cells[key] = scope.cells[key].changed(tuple(steps), value)
 
-    # --- Expressions whose evaluation changes something -----------------------------------------
+    # --- Expressions whose evaluation changes something ------------------------------------------
 
-    def valued(self, node: ast.expr, scope: Scope, go_on: Callable[[Value, Scope], E]) -> E:
+    def valued(self, node: ast.expr, scope: Scope) -> Value:
         """Evaluate an expression, which may be a call of a function that changes something."""
-        changing = [each for each in ast.walk(node) if self._changes(each)]
-        if not changing:
-            return go_on(self.value(node, scope), scope)
-        if changing != [node]:
+        if not any(map(self._is_changing, ast.walk(node))):
+            return self.value(node, scope)
+        if not self._is_changing(node):
+            changing = [each for each in ast.walk(node) if self._is_changing(each)]
             raise self.fail(changing[-1], "assign what this call returns to a variable first")
-        name = tla.fresh("result")
-        return self._followed(node, name, scope, lambda now: go_on(now.names[name], now))
+        *found, last = self._ends_of(node, scope)
+        after = last.scope.copy()
+        after.names["the result"] = last.value
+        for each in reversed(found):
+            here = Scope(each.scope.names | {"the result": each.value}, each.scope.cells)
+            after = self._joined(each.test, here, after)
+        scope.names, scope.cells = after.names, after.cells
+        if "the result" not in scope.names:
+            raise self.fail(node, "what this returns has no translation to TLA+")
+        return scope.names.pop("the result")
 
-    def _changes(self, node: ast.AST) -> bool:
+    def _is_changing(self, node: ast.AST) -> bool:
         if not isinstance(node, ast.Call):
             return False
         called = names_read(self.function).get(getattr(node.func, "id", ""))
         return called in _CONTAINERS or (is_helper(called) and changes(called))
 
-    def _followed(self, node: ast.Call, name: str, scope: Scope, go_on: Callable[[Scope], E]) -> E:
-        """Follow a call's code where it stands; its result is then the variable `name`."""
+    def _ends_of(self, node: ast.Call, scope: Scope) -> list[End]:
+        """The ends of a call's code, which is followed where it stands."""
         called = names_read(self.function)[node.func.id]
-        if called in _CONTAINERS:
-            value, last = self._container_changed(called, node, scope)
-            return go_on(last.named(**{name: value}))
-        tree = self.body(called, self.arguments(called, node, scope), scope)
-        values = [end.value for end in ends(tree)]
-        alike = all(value == values[0] for value in values)
-        if alike or all(v.type != TEXT and v.known is None and not v.place for v in values):
-            tree = continued(tree, lambda e: leaf("next", e.scope.named(**{name: e.value})))
-            return then(tree, go_on)
-        return continued(tree, lambda e: go_on(e.scope.named(**{name: e.value})))
+        if called not in _CONTAINERS:
+            return self.body(called, self.arguments(called, node, scope), scope)
+        value = self._container_changed(called, node, scope)
+        return [End("return", TRUE, scope, value)]
 
-    def _container_changed(
-        self, called: Callable, node: ast.Call, scope: Scope
-    ) -> tuple[Value, Scope]:
-        """What a container's function returns, and the scope after it."""
+    def _container_changed(self, called: Callable, node: ast.Call, scope: Scope) -> Value:
+        """What a container's function returns, after it has changed the container."""
         container = self.value(node.args[0], scope)
-        if container.place is None:
+        if not container.place:
             raise self.fail(node, "this container can't be changed in TLA+: it is a copy")
-        now, kind = self.read(container, scope).expression, container.type
+        now, kind = self.read(container, scope).tla, container.type
         length, result, given = tla.call("Len", now), NOTHING, None
         if node.args[1:]:
             at_index = called in (containers.truncate, containers.remove_at)
             given = self.as_(INT if at_index else item_of(kind), node.args[1], scope)
         if called is containers.append:
             made = tla.call("Append", now, given)
-            if now.kind == "tuple":
-                made = E("tuple", None, (*now.parts, given))
-        elif called is containers.pop_first:
+        elif called is containers.pop_first or (called is containers.remove_at and given == ZERO):
             result, made = Value(tla.call("Head", now), item_of(kind)), tla.call("Tail", now)
         elif called is containers.truncate:
-            shorter = tla.call("Min", E("set", None, (given, length)))
-            made = tla.call("SubSeq", now, tla.number(1), shorter)
-            made = E("tuple") if given == tla.number(0) else made
+            shorter = tla.call("Min", tla.set_of(given, length))
+            made = Tla("<<>>") if given == ZERO else tla.call("SubSeq", now, Tla("1"), shorter)
         elif called is containers.remove_at:
-            before = tla.call("SubSeq", now, tla.number(1), given)
+            before = tla.call("SubSeq", now, Tla("1"), given)
             made = tla.op("\\o", before, tla.call("SubSeq", now, plus(given, 2), length))
-            made = tla.call("Tail", now) if given == tla.number(0) else made
         elif kind in self.types.multisets:
             sign = "(-)" if called is containers.take else "(+)"
-            made = tla.op(sign, now, tla.call("SetToBag", tla.single(given)))
+            made = tla.op(sign, now, tla.call("SetToBag", tla.set_of(given)))
             if called is containers.add_once:
                 made = tla.if_(tla.call("BagIn", given, now), now, made)
         else:
             if called is containers.add:
                 self.types.added_twice.add(kind)
-            made = tla.op("\\" if called is containers.take else "\\cup", now, tla.single(given))
-        return result, self._changed(container, made, scope)
+            made = tla.op("\\" if called is containers.take else "\\cup", now, tla.set_of(given))
+        self._change(container, made, scope)
+        return result
 
     # --- Loops -----------------------------------------------------------------------------------
 
-    def _for(self, node: ast.For, scope: Scope) -> E:
+    def _for(self, node: ast.For, scope: Scope) -> Followed:
+        for each in scope.cells:
+            self.settle(each, scope)
         for any_order in (True, False):
             items = self.items(node.target, node.iter, scope, any_order)
-            passes = self.passes(node.body, scope.named(**items.values))
-            returns = any(end.how == "return" for end in ends(passes.tree))
-            if not passes.before:
-                found = self._search(items, passes, scope) if returns else leaf("next", scope)
-                if found is not None:
-                    return found
-        if not returns and all(end.how != "break" for end in ends(passes.tree)):
-            last = scope
-            for key in passes.before:
-                made = self._at_once(items, passes, key)
-                if made is None:
-                    break
-                last = passes.put(last, key, made)
-            else:
-                return leaf("next", last)
-        return self._recursion(node, items, passes, scope)
+            with self.inside() as let:
+                begin = Scope(scope.names | items.values, dict(scope.cells))
+                found, last = self.block(node.body, begin.copy())
+                returns = [each for each in found if each.how == "return"]
+                test = let(tla.disj(*(each.test for each in returns)))
+            self.local.discard(items.bound)
+            others = [each.scope for each in found if each.how != "return"] + [last] * bool(last)
+            if any(_changes_between(begin, each) for each in others):
+                continue
+            if not returns:
+                return [], scope
+            if self._is_one_answer(returns, items, begin):
+                exists = tla.quantified("\\E", items.bound, items.domain, test)
+                return [End("return", exists, scope.copy(), returns[0].value)], scope
+            if items.in_order or not items.domain.text.startswith("Items("):
+                return self._of_the_first(node, items, any_order, test, scope), scope
+        return self._recursion(node, items, node.body, scope)
 
-    def _search(self, items: Items, passes: "Passes", scope: Scope) -> E | None:
-        """A loop that only looks for an item: \\E, and if need be the first one; None if that takes
-        the items' order."""
-        returns = [end for end in ends(passes.tree) if end.how == "return"]
-        values = [end.value for end in returns]
-        test = closed(passes.tree, lambda end: tla.boolean(end.how == "return"))
+    def _is_one_answer(self, returns: list[End], items: Items, begin: Scope) -> bool:
+        """Does a loop return the same for all items, or some text, and changes nothing?"""
+        values = [each.value for each in returns]
+        texts = all(each.type == TEXT and each.tla.text[:2] not in ('""', "IF") for each in values)
+        alike = all(each == values[0] and each.tla for each in values)
+        alike = alike and not re.search(rf"\b{items.bound}\b", values[0].tla.text)
+        return (texts or alike) and not any(_changes_between(begin, e.scope) for e in returns)
+
+    def _of_the_first(
+        self, node: ast.For, items: Items, any_order: bool, test: Tla, scope: Scope
+    ) -> list[End]:
+        """What a loop does with the first item with which it returns."""
         exists = tla.quantified("\\E", items.bound, items.domain, test)
-        same = all(value == values[0] for value in values)
-        if same and values[0].place is None and values[0].known is None:
-            same = items.bound not in tla.names_in(values[0].expression)
-        same = same or all(
-            v.type == TEXT and v.expression.kind == "str" and v.expression.head for v in values
-        )
-        if same and all(end.scope.cells == scope.cells for end in returns):
-            return branch(exists, leaf("return", scope, values[0]), leaf("next", scope))
-        if items.domain.head == "Items":
-            return None
         fitting = tla.filtered(items.bound, items.domain, test)
-        first = E("choose", items.bound, (fitting, TRUE))
-        if items.in_order:
-            first = tla.call("Min", fitting)
-        found = E("let", (items.bound, ()), (first, _only(passes.tree, "return")))
-        return branch(exists, found, leaf("next", scope))
+        first = tla.quantified("CHOOSE", items.bound, fitting, TRUE)
+        first = tla.call("Min", fitting) if items.in_order else first
+        self.local.add(items.bound)
+        item = self.items(node.target, node.iter, scope, any_order)
+        self.definitions.append(f"{item.bound} == {first.text}")
+        found, _ = self.block(node.body, Scope(scope.names | item.values, dict(scope.cells)))
+        found = [each for each in found if each.how == "return"]
+        return [each._replace(test=tla.conj(exists, each.test)) for each in found]
 
-    def passes(self, code: list[ast.stmt], scope: Scope) -> "Passes":
-        """One pass of a loop, with a name for all that it changes."""
-        found = Passes({}, {}, {}, scope, leaf("next", scope))
+    def _recursion(
+        self, node: ast.stmt, items: Items | None, code: list[ast.stmt], scope: Scope
+    ) -> Followed:
+        """A loop as an operator that calls itself. It has a parameter for each thing that a pass
+        changes, which is a variable or a cell."""
+        loop, left = self.fresh("loop"), items and self.fresh("left")
+        kinds: dict[tuple[str, str], Any] = {}
+        symbols: dict[tuple[str, str], str] = {}
         while True:
-            begin = scope
-            for key, symbol in found.symbols.items():
-                begin = found.put(begin, key, tla.name(symbol))
-            found.tree = self.block(code, begin)
-            news = {}
-            for end in ends(found.tree):
-                if end.how != "return":
-                    news |= _changes_between(begin, end.scope, self.fields)
-            fresh = {key: kind for key, kind in news.items() if key not in found.symbols}
-            retyped = {
-                k
-                for k, kind in news.items()
-                if k in found.kinds and kind == NODES != found.kinds[k]
-            }
-            if not fresh and not retyped:
-                return found
-            for key, kind in news.items():
-                found.kinds[key] = kind
-                old = scope.names[key[1]] if key[0] == "name" else None
-                found.before[key] = converted(old, kind) if old else scope.cells[key[1]]
-                found.symbols[key] = tla.fresh(key[1].rpartition(".")[2].partition("#")[0])
-
-    def _at_once(self, items: Items, passes: "Passes", key: tuple) -> E | None:
-        """What a variable or cell is after all passes: a count, a sum, a set, or a function of
-        which each pass changes its own item; None if that takes a recursion."""
-        symbol, before = passes.symbols[key], passes.before[key]
-        own, value = tla.name(symbol), closed(passes.tree, lambda end: passes.after(key, end))
-        if tla.names_in(value) & ({*passes.symbols.values()} - {symbol}):
-            return None
-        outcomes = [each for each in _outcomes(value) if each != own]
-        test = _mapped(value, lambda outcome: tla.boolean(outcome != own))
-        added = {_added(each, own) for each in outcomes}
-        if len(added) == 1 and symbol not in tla.names_in(test):
-            ((sign, more),) = added
-            if sign == "\\cup" and symbol not in tla.names_in(more):
-                domain = tla.filtered(items.bound, items.domain, test)
-                return tla.op(sign, before, tla.mapped(items.bound, domain, more))
-            if sign == "+" and symbol not in tla.names_in(more):
-                return tla.op("+", before, total(items, test, more))
-        prefixes = {_prefix(each, own, items.bound) for each in outcomes}
-        if len(prefixes) != 1 or None in prefixes:
-            return None
-        (prefix,) = prefixes
-        here = (*prefix, tla.name(items.bound))
-        item = tla.fresh("item")
-        made = _mapped(value, lambda outcome: tla.follow(outcome, here))
-        made = _replaced(made, tla.follow(own, here), tla.name(item))
-        if symbol in tla.names_in(made):
-            return None
-        old = tla.follow(before, here)
-        made = tla.substitute(made, {item: old})
-        kind = type_of(passes.kinds[key])
+            with self.inside() as let:
+                begin = Scope(scope.names | (items.values if items else {}), dict(scope.cells))
+                for key, symbol in symbols.items():
+                    _put(begin, key, Tla(symbol), kinds[key])
+                found, last = self.block(code, begin.copy())
+                found += [End("continue", TRUE, last)] if last else []
+                news = {}
+                for each in (end for end in found if end.how != "return"):
+                    news |= _changes_between(begin, each.scope)
+                grown = {key: kind for key, kind in news.items() if kind != kinds.get(key, "")}
+                grown = {k: v for k, v in grown.items() if k not in kinds or v == NODES}
+                if not grown:
+                    made = self._pass(node, found, loop, items, left, symbols, kinds, let)
+                    break
+            kinds |= grown
+            symbols |= {k: self.fresh(k[1].removeprefix("s.")) for k in grown if k not in symbols}
+        body, kind = made
+        head = ", ".join([left] * bool(items) + [*symbols.values()])
+        slots = ", ".join("_" * (len(symbols) + bool(items)))
+        self.definitions += [f"RECURSIVE {loop}({slots})", f"{loop}({head}) == {body.text}"]
+        start = [items.domain] if items else []
+        for key in symbols:
+            old = scope.names[key[1]] if key[0] == "name" else None
+            start.append(converted(old, kinds[key]) if old else scope.cells[key[1]].tla)
+        many = len(symbols) > 1 or kind is not None
+        first = next(iter(symbols.values()), "found")
+        new = self.fresh("result" if many else first)
+        self.definitions.append(f"{new} == {tla.call(loop, *start).text}")
+        after = scope.copy()
+        for k, key in enumerate(symbols, 1):
+            _put(after, key, tla.at(Tla(new), f"[{k}]") if many else Tla(new), kinds[key])
         if kind is None:
-            return None
-        for step in prefix:
-            kind = type_of(kind.field_types[step]) if isinstance(step, str) else item_of(kind)
-        domain = items.domain if isinstance(kind, Seq) else self.types.domain(kind, before)
-        if domain != items.domain:
-            made = tla.if_(tla.op("\\in", tla.name(items.bound), items.domain), made, old)
-        return tla.changed_at(before, prefix, E("fn", items.bound, (domain, made)))
+            return [], after
+        flag, value = (tla.at(Tla(new), f"[{len(symbols) + k}]") for k in (1, 2))
+        return [End("return", flag, after.copy(), Value(value, kind))], after
 
-    def _recursion(self, node: ast.stmt, items: Items | None, passes: "Passes", scope: Scope) -> E:
-        """A loop as an operator that calls itself."""
-        again, keys = tla.fresh("loop"), list(passes.before)
-        returned = [end.value for end in ends(passes.tree) if end.how == "return"]
-        if any(
-            value.known is not None or value.place or is_whole(value.type) for value in returned
-        ):
-            raise self.fail(
-                node, "a loop that returns a part of the state has no translation to TLA+"
-            )
+    def _pass(
+        self,
+        node: ast.stmt,
+        found: list[End],
+        loop: str,
+        items: Items | None,
+        left: str | None,
+        symbols: dict[tuple[str, str], str],
+        kinds: dict[tuple[str, str], Any],
+        let: Callable[[Tla], Tla],
+    ) -> tuple[Tla, Any]:
+        """The operator of a loop, and the type of what the loop returns; None if it does not."""
+        returned = [self.read(end.value, end.scope) for end in found if end.how == "return"]
         kind = common_type([value.type for value in returned]) if returned else None
+        if any(value.known is not None for value in returned):
+            raise self.fail(node, "what this loop returns has no translation to TLA+")
 
-        def result(values: list[E], value: E | None = None) -> E:
+        def result(values: list[Tla], value: Tla | None = None) -> Tla:
             if returned:
-                values = [*values, tla.boolean(value is not None), value or self.types.zero(kind)]
-            return values[0] if len(values) == 1 else E("tuple", None, tuple(values))
+                flag = FALSE if value is None else TRUE
+                values = [*values, flag, value or self.types.zero(kind)]
+            return values[0] if len(values) == 1 else tla.tuple_of(*values)
 
-        def next_pass(end: End) -> E:
-            values = [passes.after(key, end) for key in keys]
-            if end.how in ("return", "break"):
-                value = self.convert(end.value, kind, node) if end.how == "return" else None
-                return result(values, value)
-            return tla.call(again, *step, *values)
-
-        own, start = [tla.name(passes.symbols[key]) for key in keys], [*passes.before.values()]
-        step, head, begin = [], [], []
-        if items is None:
-            body = closed(passes.tree, next_pass)
-        elif items.in_order and items.domain.kind == "op":
-            bound = tla.name(items.bound)
-            low, high = items.domain.parts
-            step, head, begin = [plus(bound, 1)], [items.bound], [low]
-            body = tla.if_(tla.op(">", bound, high), result(own), closed(passes.tree, next_pass))
-        else:
-            left, bound = tla.fresh("left"), tla.name(items.bound)
-            step, head = [tla.op("\\", tla.name(left), tla.single(bound))], [left]
-            begin = [items.domain]
-            pick = E("choose", tla.fresh(items.bound.partition("#")[0]), (tla.name(left), TRUE))
-            if items.in_order:
-                pick = tla.call("Min", tla.name(left))
-            body = tla.let(items.bound, pick, closed(passes.tree, next_pass))
-            body = tla.if_(tla.op("=", tla.name(left), tla.EMPTY), result(own), body)
-        symbols = tuple(passes.symbols[key] for key in keys)
-        several = len(keys) > 1 or returned
-        new = tla.fresh("result" if several else f"{symbols[0].partition('#')[0]}_new")
-        last = scope
-        for k, key in enumerate(keys):
-            last = passes.put(
-                last, key, tla.at(tla.name(new), tla.number(k + 1)) if several else tla.name(new)
-            )
-        tree = leaf("next", last)
-        if returned:
-            flag, value = (tla.at(tla.name(new), tla.number(len(keys) + k)) for k in (1, 2))
-            tree = branch(flag, leaf("return", last, Value(value, kind)), tree)
-        tree = E("let", (new, ()), (tla.call(again, *begin, *start), tree))
-        return E("let", (again, (*head, *symbols)), (body, tree))
+        made = []
+        for end in found:
+            values = [_now(end.scope, key, kinds[key]) for key in symbols]
+            if end.how == "continue":
+                rest = tla.op("\\", Tla(left), tla.set_of(Tla(items.bound))) if items else None
+                made.append(tla.call(loop, *([rest] if items else []), *values))
+            else:
+                back = end.how == "return"
+                value = self.read(end.value, end.scope) if back else None
+                made.append(result(values, value and self.convert(value, kind, node)))
+        body = _chain(found, made)
+        if not items:
+            return let(body), kind
+        pick = tla.quantified("CHOOSE", items.bound, Tla(left), TRUE)
+        pick = tla.call("Min", Tla(left)) if items.in_order else pick
+        self.definitions.insert(0, f"{items.bound} == {pick.text}")
+        done = tla.op("=", Tla(left), EMPTY)
+        return tla.if_(done, result([Tla(each) for each in symbols.values()]), let(body)), kind
 
 
-@dataclass
-class Passes:
-    """One pass of a loop. By what it changes, ("name", variable) or ("cell", cell): the names that
-    stand for them in it, what they were before the loop, and their types."""
-
-    symbols: dict[tuple[str, str], str]
-    before: dict[tuple[str, str], E]
-    kinds: dict[tuple[str, str], Any]
-    begin: Scope
-    tree: E
-
-    def put(self, scope: Scope, key: tuple[str, str], value: E) -> Scope:
-        """The scope with another value."""
-        if key[0] == "name":
-            return scope.named(**{key[1]: Value(value, self.kinds[key])})
-        return scope.with_cell(key[1], value)
-
-    def after(self, key: tuple[str, str], end: End) -> E:
-        """The value at an end."""
-        if key[0] == "name":
-            return converted(end.scope.names[key[1]], self.kinds[key])
-        return end.scope.cells[key[1]]
+def _chain(found: list[End], values: list[Tla]) -> Tla:
+    """IF the test of the first end THEN its value ELSE ..."""
+    *earlier, made = values
+    for end, value in reversed([*zip(found, earlier, strict=False)]):
+        made = tla.if_(end.test, value, made)
+    return made
 
 
-def _changes_between(
-    begin: Scope, last: Scope, fields: dict[str, Any]
-) -> dict[tuple[str, str], Any]:
-    """What differs, with its type."""
+def _where(test: Tla, scope: Scope, side: int) -> Scope:
+    """The scope after a test came out on one side, which some cells have been waiting for."""
+    for key, cell in scope.cells.items():
+        if cell.whole.parts[:2] == ("IF", test) and not cell.clauses:
+            scope.cells[key] = Cell(cell.whole.parts[side])
+    return scope
+
+
+def _put(scope: Scope, key: tuple[str, str], value: Tla, kind: Any) -> None:
+    if key[0] == "name":
+        scope.names[key[1]] = Value(value, kind)
+    else:
+        scope.cells[key[1]] = Cell(value)
+
+
+def _now(scope: Scope, key: tuple[str, str], kind: Any) -> Tla:
+    return converted(scope.names[key[1]], kind) if key[0] == "name" else scope.cells[key[1]].tla
+
+
+def _changes_between(begin: Scope, last: Scope) -> dict[tuple[str, str], Any]:
+    """The variables and cells that differ, with the types of variables."""
     found = {}
     for each, old in begin.names.items():
         new = last.names.get(each, old)
         if new != old and not (old.place or new.place or old.known is not None):
             found["name", each] = common_type([old.type, new.type])
     for each, old in begin.cells.items():
-        if last.cells.get(each, old) != old:
-            found["cell", each] = fields.get(each.removeprefix("s."))
+        if last.cells.get(each, old).tla.text != old.tla.text:
+            found["cell", each] = None
     return found
-
-
-_CONTAINERS = (
-    *(containers.append, containers.truncate, containers.remove_at, containers.pop_first),
-    *(containers.add, containers.add_once, containers.take),
-)
-
-
-def _only(tree: E, how: str) -> E:
-    """The tree without the paths that end otherwise."""
-    if tree.kind == "if":
-        fits = [any(e.how == how for e in ends(each)) for each in tree.parts[1:]]
-        if not all(fits):
-            return _only(tree.parts[1 + (not fits[0])], how)
-    parts = tree.parts[:1] + tuple(_only(each, how) for each in tree.parts[1:])
-    return E(tree.kind, tree.head, parts)
-
-
-def _outcomes(value: E) -> list[E]:
-    if value.kind in ("if", "let"):
-        return [found for each in value.parts[1:] for found in _outcomes(each)]
-    return [value]
-
-
-def _mapped(value: E, change: Callable[[E], E]) -> E:
-    if value.kind == "if":
-        return tla.if_(value.parts[0], *(_mapped(each, change) for each in value.parts[1:]))
-    if value.kind == "let":
-        return tla.let(
-            value.head[0], value.parts[0], _mapped(value.parts[1], change), value.head[1]
-        )
-    return change(value)
-
-
-def _added(outcome: E, own: E) -> tuple[str, E]:
-    """What an outcome adds to what was there before the pass."""
-    match outcome:
-        case E("op", "+", (left, more)) if left == own:
-            return "+", more
-        case E("op", "\\cup", (left, E("set", None, (item,)))) if left == own:
-            return "\\cup", item
-        case E("op", "+", (more, right)) if right == own:
-            return "+", more
-    return "", outcome
-
-
-def _prefix(outcome: E, own: E, bound: str) -> tuple | None:
-    """The path to the function of which an outcome changes the item `bound`, and nothing else."""
-    found = set()
-    while outcome.kind == "except":
-        for path, _ in tla.clauses(outcome):
-            if tla.name(bound) not in path:
-                return None
-            found.add(path[: path.index(tla.name(bound))])
-        outcome = outcome.parts[0]
-    return found.pop() if outcome == own and len(found) == 1 else None
-
-
-def _replaced(expression: E, old: E, new: E) -> E:
-    if expression == old:
-        return new
-    return tla.rebuilt(expression, lambda each: _replaced(each, old, new))

@@ -6,6 +6,7 @@ one that TLA+ has another use for, or that two things share, gets a number: next
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,27 +19,29 @@ from protocol_lab.model.parameters import Member, Range, Sequences, Subset, True
 from protocol_lab.model.spec import Action, Model, Property, Situation, Spec
 from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.reading import reading
-from protocol_lab.tla import expressions as tla
-from protocol_lab.tla.expressions import FALSE, TRUE, E
-from protocol_lab.tla.functions import Functions
-from protocol_lab.tla.paths import End, closed
-from protocol_lab.tla.text import WIDTH, definition
+from protocol_lab.tla import values as tla
+from protocol_lab.tla.expressions import is_helper
+from protocol_lab.tla.functions import Definition, End, Functions
 from protocol_lab.tla.values import (
     BOOL,
     CONSTANTS,
+    FALSE,
     INT,
     NODES,
     TEXT,
+    TRUE,
+    Cell,
     NoTranslation,
     Own,
     Scope,
     StateNamed,
+    Tla,
     Types,
     Value,
+    converted,
     plus,
     type_of,
 )
-from protocol_lab.tla.values_of_code import is_helper
 
 RESERVED = """ASSUME ASSUMPTION AXIOM BOOLEAN CASE CHOOSE CONSTANT CONSTANTS DOMAIN ELSE ENABLED
     EXCEPT EXTENDS FALSE IF IN INSTANCE LAMBDA LET LOCAL MODULE OTHER PROOF RECURSIVE STRING SUBSET
@@ -59,6 +62,8 @@ STANDARD = {
     ],
 }
 """Definitions that a module gets if it needs them."""
+
+WIDTH = 92
 
 _MOST_LINES, _MOST_STATEMENTS = 800, 500
 """A function's statement is one to four lines of TLA+."""
@@ -146,19 +151,18 @@ class _Module:
 
     def written(self) -> Written:
         """The module, with all that belongs to it."""
-        spec, define = self.spec, self.functions.definitions.append
-        inits = [self._chosen(each, self._action(each, initial=True)[1]) for each in spec.inits]
+        spec = self.spec
+        inits = [self._action(each, initial=True) for each in spec.inits]
         doc = spec.inits[0].doc if len(spec.inits) == 1 else ""
-        define(("Init", (), tla.disj(*inits) if inits else TRUE, doc))
+        chosen = [self._chosen(each, _in_line(made)) for each, made in zip(spec.inits, inits)]
+        self._define("Init", [(tla.disj(*chosen), "")] if inits else [], doc=doc)
         self._mark("Actions")
         for each in spec.actions:
-            define((self.parts[each.function], *self._action(each), each.doc))
+            self.functions.defined.append(self._action(each))
         steps = [self._step(each) for each in spec.actions]
-        define(("Next", (), tla.disj(*steps) if steps else FALSE, ""))
-        names = tuple(map(tla.name, self.variables.values()))
-        define(("vars", (), E("tuple", None, names), ""))
-        always = E("box", None, (tla.name("Next"),))
-        define(("Spec", (), tla.conj(tla.name("Init"), always), ""))
+        self._define("Next", [(each, "") for each in steps or [FALSE]], sign="\\/")
+        self._define("vars", [(tla.tuple_of(*map(Tla, self.variables.values())), "")])
+        self._define("Spec", [(Tla("Init /\\ [][Next]_vars"), "")])
         expected = "Expected: the negation of each has a counterexample"
         for title, group in (
             ("Constraints", spec.constraints),
@@ -169,19 +173,25 @@ class _Module:
             if group:
                 self._mark(title)
             for each in group:
-                value = self._property(each, of_steps=group is spec.step_invariants)
-                define((self.parts[each.function], (), value, each.doc))
+                made = self._property(each, of_steps=group is spec.step_invariants)
+                self.functions.defined.append(made)
         return self._laid_out()
 
+    def _define(self, name: str, parts: list, doc: str = "", sign: str = "/\\") -> None:
+        lets = [sign] if sign != "/\\" else []
+        self.functions.defined.append(Definition(name, (), lets, parts, doc))
+
     def _mark(self, title: str) -> None:
-        self.functions.definitions.append(("", (), TRUE, title))
+        self.functions.defined.append(Definition("", (), [], [], title))
 
     def _start(self, action: Action) -> tuple[dict[str, Value], dict[str, str], Scope]:
         """The values of an action's parameters, their names, and the scope before it."""
-        scope = Scope({}, {f"s.{each}": tla.name(v) for each, v in self.variables.items()})
+        functions = self.functions
+        functions.local, functions.definitions = set(), []
+        scope = Scope({}, functions.cells("s."))
         first, second = action.function.__code__.co_varnames[:2]
         given = {first: Value(None, known=StateNamed("s.")), second: CONSTANTS}
-        bound = {each: tla.fresh(each) for each in action.domains}
+        bound = {each: functions.fresh(each) for each in action.domains}
         for each, domain in action.domains.items():
             kind = {TrueOrFalse: BOOL, Subset: NODES}.get(type(domain), INT)
             if isinstance(domain, Named):
@@ -190,144 +200,166 @@ class _Module:
                 kind = type_of(self._container(domain.path, scope)[1].item)
             elif isinstance(domain, Sequences):
                 end = plus(self._bound(domain.length, given, scope), -1)
-                kind = Own(tla.between(tla.number(0), end))
-            given[each] = Value(tla.name(bound[each]), kind)
+                kind = Own(tla.between(tla.ZERO, end))
+            given[each] = Value(Tla(bound[each]), kind)
         return given, bound, scope
 
-    def _container(self, path: str, scope: Scope) -> tuple[E, Any]:
+    def _container(self, path: str, scope: Scope) -> tuple[Tla, Any]:
         """What is at a path of the state, and its type."""
         first, *rest = path.split(".")
-        found, kind = scope.cells[f"s.{first}"], type_of(self.spec.state.field_types[first])
+        found, kind = scope.cells[f"s.{first}"].tla, type_of(self.spec.state.field_types[first])
         for each in rest:
-            found, kind = tla.at(found, each), type_of(kind.field_types[each])
+            found, kind = tla.at(found, f".{each}"), type_of(kind.field_types[each])
         return found, kind
 
-    def _bound(self, bound: Any, given: dict[str, Value], scope: Scope) -> E:
+    def _bound(self, bound: Any, given: dict[str, Value], scope: Scope) -> Tla:
         """The bound of a parameter's domain, also one that a function gives."""
         if not callable(bound):
             return self.types.size(bound)
         first, second = list(given)[:2]
         roles = {"s": given[first], "c": given[second], **given}
-        return self.functions.result(
-            bound, {k: roles[k] for k in names_used(bound)}, scope
-        ).expression
+        return self.functions.result(bound, {k: roles[k] for k in names_used(bound)}, scope).tla
 
-    def _domain(self, domain: Any, given: dict[str, Value], scope: Scope) -> E:
+    def _domain(self, domain: Any, given: dict[str, Value], scope: Scope) -> Tla:
         """The set of a parameter's values."""
         match domain:
             case Node():
                 return self.types.nodes(domain)
             case TrueOrFalse():
-                return tla.name("BOOLEAN")
+                return Tla("BOOLEAN")
             case Range(low, high):
                 low, high = (self._bound(each, given, scope) for each in (low, high))
-                return self.types.up_to(high) if low == tla.number(1) else tla.between(low, high)
+                return self.types.up_to(high) if low == Tla("1") else tla.between(low, high)
             case Named(names):
-                return E("set", None, tuple(map(tla.string, names)))
+                return tla.set_of(*map(tla.string, names))
             case Subset(of, size):
                 is_kind = isinstance(of, Node)
                 every = self.types.nodes(of) if is_kind else self._bound(of, given, scope)
-                found = E("prefix", "SUBSET", (every,))
+                found = Tla(f"SUBSET {every.within(16)}", tla.PREFIX)
                 if size is None:
                     return found
-                bound = tla.fresh("S")
-                count = tla.call("Cardinality", tla.name(bound))
+                bound = self.functions.fresh("S")
                 wanted = self._bound(size, given, scope)
-                return tla.filtered(bound, found, tla.op("=", count, wanted))
+                return tla.filtered(bound, found, tla.op("=", Tla(f"Cardinality({bound})"), wanted))
             case Member(path):
                 now, kind = self._container(path, scope)
                 return self.types.items(kind, now)
             case Sequences(low, high, length):
                 low, high, length = (self._bound(b, given, scope) for b in (low, high, length))
-                indices = tla.between(tla.number(0), plus(length, -1))
-                return E("functions", None, (indices, tla.between(low, high)))
+                indices = tla.between(tla.ZERO, plus(length, -1))
+                return Tla(f"[{indices.text} -> {tla.between(low, high).text}]")
         raise NoTranslation(f"{domain!r} has no translation to TLA+.")
 
-    def _action(self, action: Action, initial: bool = False) -> tuple[tuple[str, ...], E]:
+    def _action(self, action: Action, initial: bool = False) -> Definition:
         """An action's parameters and definition."""
         given, bound, scope = self._start(action)
-        self._bounds[action.function] = given, bound, scope
+        self._bounds[action.function] = given, bound, Scope({}, dict(scope.cells))
         if initial:
-            kinds = self.spec.state.field_types.items()
-            scope = Scope({}, {f"s.{k}": self.types.zero(type_of(kind)) for k, kind in kinds})
-
-        def taken(last: Scope) -> E:
-            news = {v: last.cells[f"s.{each}"] for each, v in self.variables.items()}
+            for each, kind in self.spec.state.field_types.items():
+                scope.cells[f"s.{each}"] = Cell(self.types.zero(type_of(kind)))
+        parts, taken = self._judged(action.function, given, scope)
+        same = []
+        for each, shown in self.variables.items():
+            key = f"s.{each}"
+            *others, (_, last) = taken or [(TRUE, scope)]
+            value = last.cells[key].tla
+            for test, other in reversed(others):
+                value = tla.if_(test, other.cells[key].tla, value)
             if initial:
-                return tla.conj(*(E("op", "=", (tla.name(v), new)) for v, new in news.items()))
-            same = tuple(v for v, new in news.items() if new == tla.name(v))
-            kept = [E("unchanged", same)] if same else []
-            steps = [
-                E("op", "=", (E("prime", None, (tla.name(v),)), new))
-                for v, new in news.items()
-                if v not in same
-            ]
-            return tla.conj(*steps, *kept)
-
-        made = tla.in_order(self._judged(action.function, given, scope, taken))
-        return tuple(bound.values()), made
+                parts.append((Tla(f"{shown} = {value.within(6)}"), ""))
+            elif value == Tla(shown):
+                same.append(shown)
+            else:
+                parts.append((Tla(f"{shown}' = {value.within(6)}"), ""))
+        if same:
+            shown = f"<<{', '.join(same)}>>" if same[1:] else same[0]
+            parts.append((Tla(f"UNCHANGED {shown}"), ""))
+        name = "Init" if initial else self.parts[action.function]
+        lets = self.functions.definitions
+        return Definition(name, tuple(bound.values()), lets, parts, action.doc)
 
     def _judged(
-        self, function: Callable, given: dict[str, Value], scope: Scope, holds: Callable[[Scope], E]
-    ) -> E:
-        """What a function that returns "" or a reason comes to."""
+        self, function: Callable, given: dict[str, Value], scope: Scope
+    ) -> tuple[list[tuple[Tla, str]], list[tuple[Tla, Scope]]]:
+        """What a function that returns "" or a reason comes to: (what must be true, with the reason
+        if it is not; the tests and scopes of its other ends)."""
+        parts: list[tuple[Tla, str]] = []
+        taken: list[tuple[Tla, Scope]] = []
 
-        def of(reason: E, last: Scope) -> E:
-            if reason.kind == "str":
-                return tla.note(FALSE, reason.head) if reason.head else holds(last)
-            if reason.kind == "if":
-                return tla.if_(reason.parts[0], *(of(each, last) for each in reason.parts[1:]))
-            return tla.if_(tla.op("=", reason, tla.string("")), holds(last), FALSE)
+        def ended(test: Tla, reason: Tla, last: Scope) -> None:
+            if reason.parts[:1] == ("IF",):
+                _, inner, yes, no = reason.parts
+                ended(tla.conj(test, inner), yes, last)
+                ended(tla.conj(test, tla.neg(inner)), no, last)
+            elif reason == tla.string(""):
+                taken.append((test, last))
+            elif reason.text.startswith('"'):
+                refused(test, reason.text[1:-1])
+            else:
+                refused(tla.conj(test, tla.op("#", reason, tla.string(""))), "")
+                taken.append((test, last))
 
-        def at_end(end: End) -> E:
+        def refused(test: Tla, remark: str) -> None:
+            before = [tla.neg(each) for each, _ in taken]
+            parts.append((tla.if_(tla.conj(*before), tla.neg(test), TRUE), remark))
+
+        def at_end(end: End) -> None:
             value = self.functions.read(end.value, end.scope)
             if value.type == TEXT:
-                return of(value.expression, end.scope)
+                ended(end.test, value.tla, end.scope)
+                return
             test = self.functions.convert(value, BOOL, reading(function).as_written)
-            return tla.if_(test, FALSE, holds(end.scope))
+            refused(tla.conj(end.test, test), "")
+            taken.append((end.test, end.scope))
 
-        return closed(self.functions.body(function, given, scope), at_end)
+        for end in self.functions.body(function, given, scope):
+            at_end(end)
+        return parts, taken
 
-    def _step(self, action: Action) -> E:
+    def _step(self, action: Action) -> Tla:
         """The action with every choice of its parameters."""
         bound = self._bounds[action.function][1]
-        called = tla.call(self.parts[action.function], *map(tla.name, bound.values()))
+        called = tla.call(self.parts[action.function], *map(Tla, bound.values()))
         return self._chosen(action, called)
 
-    def _chosen(self, action: Action, body: E) -> E:
+    def _chosen(self, action: Action, body: Tla) -> Tla:
         given, bound, scope = self._bounds[action.function]
         for each, domain in reversed(action.domains.items()):
             body = tla.quantified("\\E", bound[each], self._domain(domain, given, scope), body)
         return body
 
-    def _property(self, declared: Property | Situation, of_steps: bool) -> E:
-        names, function = self.variables.items(), declared.function
+    def _property(self, declared: Property | Situation, of_steps: bool) -> Definition:
+        function, name = declared.function, self.parts[declared.function]
+        given, _, scope = self._start(Action(function, {}))
         if isinstance(declared, Situation):
-            given, _, scope = self._start(Action(function, {}))
-            return self.functions.result(function, given, scope).expression
-        if not of_steps:
-            given, _, scope = self._start(Action(function, {}))
-            return self._judged(function, given, scope, lambda last: TRUE)
-        before, after, constants = function.__code__.co_varnames[:3]
-        given = {before: Value(None, known=StateNamed("before."))}
-        given |= {after: Value(None, known=StateNamed("after.")), constants: CONSTANTS}
-        cells = {f"before.{each}": tla.name(v) for each, v in names}
-        cells |= {f"after.{each}": E("prime", None, (tla.name(v),)) for each, v in names}
-        found = self._judged(function, given, Scope({}, cells), lambda last: TRUE)
-        return E("box", None, (found,))
+            value = self.functions.result(function, given, scope)
+            parts = [(converted(value, BOOL), "")]
+            return Definition(name, (), self.functions.definitions, parts, declared.doc)
+        if of_steps:
+            before, after, constants = function.__code__.co_varnames[:3]
+            given = {before: Value(None, known=StateNamed("before."))}
+            given |= {after: Value(None, known=StateNamed("after.")), constants: CONSTANTS}
+            scope = Scope({}, self.functions.cells("before.", "after."))
+            for each, shown in self.variables.items():
+                scope.cells[f"after.{each}"] = Cell(Tla(f"{shown}'"))
+        parts, _ = self._judged(function, given, scope)
+        made = Definition(name, (), self.functions.definitions, parts, declared.doc)
+        if of_steps:
+            return made._replace(lets=[], parts=[(Tla(f"[][{_in_line(made).text}]_vars"), "")])
+        return made
 
     # --- Layout ----------------------------------------------------------------------------------
 
     def _laid_out(self) -> Written:
         t, used, shown, body = self.functions, set(), {}, []
-        for name, given, value, doc in t.definitions:
-            if name:
-                used |= tla.names_in(value)
-                rows = [*_comment(doc), *definition(name, given, value, t.taken)]
-                shown[name] = "\n".join(rows)
+        for made in t.defined:
+            if made.name:
+                used |= made.words
+                rows = [*_comment(made.doc), *_lines(made)]
+                shown[made.name] = "\n".join(rows)
                 body += [*rows, ""]
             else:
-                body += ["", f"\\* --- {doc} {'-' * max(3, WIDTH - 9 - len(doc))}", ""]
+                body += ["", f"\\* --- {made.doc} {'-' * max(3, WIDTH - 9 - len(made.doc))}", ""]
         dashes = "-" * max(4, (WIDTH - len(self.name) - 8) // 2)
         lines = [f"{dashes} MODULE {self.name} {dashes}", *_comment(self._header())]
         bags = ", Bags" if self.types.multisets else ""
@@ -341,9 +373,8 @@ class _Module:
         lines += [f"{made} == {value}" for (_, value), made in t.globals.items()]
         for node, name in self.types.kinds.items():
             if node in self.types.used:
-                lines += definition(
-                    name, (), tla.between(tla.number(1), self.types.size(node.count)), ()
-                )
+                every = tla.between(Tla("1"), self.types.size(node.count))
+                lines += [f"{name} == {every.text}"]
         lines += [""]
         for each, rows in STANDARD.items():
             lines += [*rows, ""] if each in used else []
@@ -383,6 +414,76 @@ class _Module:
             names = [self.parts[each.function] for each in group if each.by_default]
             lines += ["", word, *(f"    {each}" for each in names)] if names else []
         return "\n".join([*lines, "", "CHECK_DEADLOCK FALSE", ""])
+
+
+def _in_line(made: Definition) -> Tla:
+    """A definition's value as an expression."""
+    value = tla.conj(*(each for each, _ in made.parts))
+    if made.lets:
+        return Tla(f"LET {' '.join(made.lets)} IN {value.text}", tla.OPEN)
+    return value
+
+
+def _lines(made: Definition) -> list[str]:
+    """The lines of a definition."""
+    head = f"{made.name}({', '.join(made.given)}) ==" if made.given else f"{made.name} =="
+    sign, lets = ("\\/", []) if made.lets == ["\\/"] else ("/\\", made.lets)
+    parts = [
+        (each, remark if k == last else "")
+        for whole, remark in made.parts
+        for parts in [_conjuncts(whole) if sign == "/\\" else [whole]]
+        for k, each in enumerate(parts)
+        for last in [len(parts) - 1]
+    ] or [(TRUE, "")]
+    if not lets and len(parts) == 1 and not parts[0][1]:
+        one = f"{head} {parts[0][0].text}"
+        if len(one) <= WIDTH:
+            return [one]
+    rows, indent = [head], "    "
+    for k, each in enumerate(lets):
+        rows += _wrapped(f"    {'    ' if k else 'LET '}{each}", 12)
+    if lets:
+        rows, indent = [*rows, "    IN"], "        "
+    for each, remark in parts:
+        bullet = f"{sign} " if len(parts) > 1 else ""
+        found = _wrapped(f"{indent}{bullet}{each.text}", len(indent) + 8)
+        beside = f"{found[-1]}  \\* else: {remark}"
+        if remark and len(beside) <= WIDTH:
+            found[-1] = beside
+        rows += [f"{indent}\\* else: {remark}"] if remark and found[-1] != beside else []
+        rows += found
+    return rows
+
+
+def _conjuncts(value: Tla) -> list[Tla]:
+    """The parts of a conjunction. A disjunction becomes =>, since in an action TLC tries each side,
+    also if the first one is true."""
+    match value.parts:
+        case ("/\\", left, right):
+            return [*_conjuncts(left), *_conjuncts(right)]
+        case ("\\/", left, right):
+            return [tla.op("=>", tla.neg(left), right)]
+    return [value]
+
+
+def _wrapped(line: str, indent: int) -> list[str]:
+    """A long line, broken after commas and before words of TLA+, but not in a text."""
+    rows = []
+    while len(line) > WIDTH:
+        places = [
+            each.end() if each[0][-2:] in (", ", "\\ ") else each.start() + 1
+            for each in re.finditer(
+                r'"(?:\\.|[^"])*"|, | /\\ | (?:THEN|ELSE|IN|LET|CHOOSE) | \w+ == ', line
+            )
+            if not each[0].startswith('"')
+        ]
+        places = [each for each in places if each > indent + 8]
+        fitting = [each for each in places if each <= WIDTH] or places[:1]
+        if not fitting:
+            break
+        rows.append(line[: fitting[-1]].rstrip())
+        line = " " * indent + line[fitting[-1] :].lstrip()
+    return [*rows, line]
 
 
 def _comment(text: str) -> list[str]:

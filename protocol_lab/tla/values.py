@@ -6,14 +6,13 @@ s.log[0] is log[1]), and a bag a set, or a bag of the module Bags if equal items
 """
 
 import ast
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
+from typing import Any, NamedTuple
 
 from protocol_lab.errors import LabError
 from protocol_lab.model import layout
 from protocol_lab.model.layout import Array, Bag, Named, Node, Per, Seq, Struct
-from protocol_lab.tla import expressions as tla
-from protocol_lab.tla.expressions import E, Path
 
 INT, BOOL, TEXT, NODES, ALL_BUT = "number", "truth value", "text", "set of nodes", "complement"
 """Types of values besides those that a state declares. ALL_BUT: what ~nodes is."""
@@ -21,23 +20,206 @@ INT, BOOL, TEXT, NODES, ALL_BUT = "number", "truth value", "text", "set of nodes
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "\\div", ast.Mod: "%"}
 ARITHMETIC |= {ast.Pow: "^"}
 
+_LEVELS = {"\\cup": 8, "\\": 8, "\\cap": 8, "..": 9, "(+)": 10, "(-)": 11, "+": 10, "-": 11}
+_LEVELS |= {"*": 13, "\\div": 13, "%": 12, "\\o": 13, "^": 14, "=>": 1, "/\\": 3, "\\/": 3}
+_LEVELS |= dict.fromkeys(("=", "#", "<", ">", "<=", ">=", "\\in", "\\notin", "\\subseteq"), 5)
+_OPPOSITES = {"=": "#", "<": ">=", ">": "<=", "\\in": "\\notin"}
+_OPPOSITES |= {other: sign for sign, other in _OPPOSITES.items()}
+ATOM, APPLIED, NOT, PREFIX, OPEN = 20, 17, 4, 9, 0
+"""How tightly texts bind: names, f[x], ~x, SUBSET x, and what extends to the right, as IF."""
+
 
 class NoTranslation(LabError):
     """A piece of a spec that TLA+ does not have, or that this translation does not know."""
 
 
+class Tla(NamedTuple):
+    """A TLA+ expression: its text, how tightly its outermost operator binds, and that operator
+    with its operands, where they are known."""
+
+    text: str
+    level: int = ATOM
+    parts: tuple = ()
+
+    def within(self, least: int) -> str:
+        """The text as an operand, in parentheses if need be."""
+        return self.text if self.level >= least else f"({self.text})"
+
+
+TRUE, FALSE, EMPTY, ZERO = Tla("TRUE"), Tla("FALSE"), Tla("{}"), Tla("0")
+
+
+def number(value: int) -> Tla:
+    """A whole number."""
+    return Tla(str(int(value)), ATOM if value >= 0 else 12)
+
+
+def string(value: str) -> Tla:
+    """A string."""
+    return Tla('"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"')
+
+
+def op(sign: str, left: Tla, right: Tla) -> Tla:
+    """A binary operator; sums of numbers, and comparisons of texts, are computed."""
+    if sign in ("=", "#") and (left == right or (_is_text(left) and _is_text(right))):
+        return TRUE if (left == right) == (sign == "=") else FALSE
+    if sign in ("+", "-") and right.text.isdigit():
+        by = int(right.text) if sign == "+" else -int(right.text)
+        if left.text.lstrip("-").isdigit():
+            return number(int(left.text) + by)
+        if left.parts and left.parts[0] in ("+", "-") and left.parts[2].text.isdigit():
+            by += int(left.parts[2].text) * (1 if left.parts[0] == "+" else -1)
+            left = left.parts[1]
+        if by == 0:
+            return left
+        sign, right = ("+", number(by)) if by > 0 else ("-", number(-by))
+    level = _LEVELS[sign]
+    chained = level + (not (left.parts[:1] == (sign,) and sign in ("+", "\\cup", "/\\", "\\/")))
+    space = "" if sign == ".." else " "
+    text = f"{left.within(chained)}{space}{sign}{space}{right.within(level + 1)}"
+    return Tla(text, level, (sign, left, right))
+
+
+def _is_text(value: Tla) -> bool:
+    return value.text.startswith('"') and value.level == ATOM
+
+
+def plus(value: Tla, by: int) -> Tla:
+    """The expression and a number more."""
+    return op("+", value, number(by)) if by >= 0 else op("-", value, number(-by))
+
+
+def conj(*parts: Tla) -> Tla:
+    """The conjunction, without what does not matter."""
+    return _joined("/\\", parts, TRUE, FALSE)
+
+
+def disj(*parts: Tla) -> Tla:
+    """The disjunction, without what does not matter."""
+    return _joined("\\/", parts, FALSE, TRUE)
+
+
+def _joined(sign: str, parts: tuple[Tla, ...], neutral: Tla, absorbing: Tla) -> Tla:
+    found = None
+    for each in dict.fromkeys(parts):
+        if each == absorbing:
+            return absorbing
+        if each != neutral:
+            found = each if found is None else op(sign, found, each)
+    return found or neutral
+
+
+def neg(value: Tla) -> Tla:
+    """The negation."""
+    if value in (TRUE, FALSE):
+        return FALSE if value == TRUE else TRUE
+    match value.parts:
+        case (sign, left, right) if sign in _OPPOSITES:
+            return op(_OPPOSITES[sign], left, right)
+        case ("\\/", left, right):
+            return conj(neg(left), neg(right))
+        case ("~", inner):
+            return inner
+        case ("\\A" | "\\E" as sign, bound, domain, body):
+            return quantified("\\E" if sign == "\\A" else "\\A", bound, domain, neg(body))
+    return Tla(f"~{value.within(NOT + 1)}", NOT, ("~", value))
+
+
+def if_(test: Tla, yes: Tla, no: Tla) -> Tla:
+    """IF, or what it amounts to where a branch is TRUE or FALSE."""
+    if test in (TRUE, FALSE) or yes == no:
+        return no if test == FALSE else yes
+    if yes == FALSE:
+        return conj(neg(test), no)
+    if no == FALSE:
+        return conj(test, yes)
+    if TRUE in (yes, no):
+        return op("=>", neg(test), no) if yes == TRUE and no != FALSE else op("=>", test, yes)
+    return Tla(f"IF {test.text} THEN {yes.within(1)} ELSE {no.text}", OPEN, ("IF", test, yes, no))
+
+
+def quantified(sign: str, bound: str, domain: Tla, body: Tla) -> Tla:
+    """\\A, \\E or CHOOSE."""
+    text = f"{sign} {bound} \\in {domain.within(6)} : {body.text}"
+    return Tla(text, OPEN, (sign, bound, domain, body))
+
+
+def filtered(bound: str, domain: Tla, test: Tla) -> Tla:
+    """{bound \\in domain : test}."""
+    return domain if test == TRUE else Tla(f"{{{bound} \\in {domain.within(6)} : {test.text}}}")
+
+
+def mapped(bound: str, domain: Tla, value: Tla) -> Tla:
+    """{value : bound \\in domain}."""
+    if value.text == bound:
+        return domain
+    return Tla(f"{{{value.text} : {bound} \\in {domain.within(6)}}}")
+
+
+def function(bound: str, domain: Tla, value: Tla) -> Tla:
+    """[bound \\in domain |-> value]."""
+    return Tla(f"[{bound} \\in {domain.within(6)} |-> {value.text}]")
+
+
+def call(operator: str, *given: Tla) -> Tla:
+    """An operator with its arguments."""
+    return Tla(f"{operator}({', '.join(each.text for each in given)})" if given else operator)
+
+
+def set_of(*items: Tla) -> Tla:
+    """{item, ...}."""
+    return Tla("{" + ", ".join(dict.fromkeys(each.text for each in items)) + "}")
+
+
+def tuple_of(*items: Tla) -> Tla:
+    """<<item, ...>>."""
+    return Tla("<<" + ", ".join(each.text for each in items) + ">>")
+
+
+def record(parts: dict[str, Tla]) -> Tla:
+    """[field |-> value, ...]."""
+    shown = ", ".join(f"{name} |-> {value.text}" for name, value in parts.items())
+    return Tla(f"[{shown}]", ATOM, ("record", tuple(parts.items())))
+
+
+def at(whole: Tla, *steps: str) -> Tla:
+    """whole.field or whole[index]; a step is ".field" or "[index]"."""
+    for step in steps:
+        if whole.parts[:1] == ("record",):
+            whole = dict(whole.parts[1])[step[1:]]
+        else:
+            whole = Tla(whole.within(APPLIED) + step, APPLIED)
+    return whole
+
+
+def between(low: Tla, high: Tla) -> Tla:
+    """low..high."""
+    return op("..", low, high)
+
+
+def unused(wanted: str, taken: Any) -> str:
+    """The name, or the first of name_2, name_3, ... that is not taken."""
+    wanted = wanted.strip("_ ")
+    wanted = wanted if wanted[:1].isalpha() else "k"
+    others = (f"{wanted}_{k}" for k in count(2))
+    return next(each for each in chain([wanted], others) if each not in taken)
+
+
+# --- Values and their types ----------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Value:
-    """An expression with its type. place: the cell and the path from which it is read, if it is a
+    """An expression with its type. place: the cell and the steps by which it is read, if it is a
     part of the state or of a record, which can be assigned to. known: a Python value instead."""
 
-    expression: E | None
+    tla: Tla | None
     type: Any = None
-    place: tuple[str, Path] | None = None
+    place: tuple[str, ...] = ()
     known: Any = None
 
 
-NOTHING = Value(tla.string(""), TEXT)
+NOTHING = Value(string(""), TEXT)
 """What a function returns that returns nothing."""
 
 CONSTANTS = Value(None, known="the constants")
@@ -54,25 +236,50 @@ class StateNamed:
 class Own:
     """The type of an array that is no part of the state: a parameter, or what counts something."""
 
-    domain: E
+    domain: Tla
     item: Any = INT
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A field of the state, or a record of a function's own, by now: what it was, and what has
+    changed since: [whole EXCEPT !path = value, ...]."""
+
+    whole: Tla
+    clauses: tuple[tuple[tuple[str, ...], Tla], ...] = ()
+
+    @property
+    def tla(self) -> Tla:
+        """As an expression."""
+        if not self.clauses:
+            return self.whole
+        shown = ", ".join(f"!{''.join(steps)} = {value.text}" for steps, value in self.clauses)
+        return Tla(f"[{self.whole.within(APPLIED)} EXCEPT {shown}]")
+
+    def changed(self, steps: tuple[str, ...], value: Tla) -> "Cell":
+        """With another value at a place in it."""
+        if not steps:
+            return Cell(value)
+        return replace(self, clauses=(*self.clauses, (steps, value)))
+
+    def is_same_at(self, steps: list[str]) -> bool:
+        """Is this place another one than those that were changed: another field, somewhere?"""
+        return self.whole.parts[:1] != ("IF",) and all(
+            any(a != b and a[0] == b[0] == "." for a, b in zip(changed, steps, strict=False))
+            for changed, _ in self.clauses
+        )
+
+
+@dataclass
 class Scope:
-    """What holds at one point of a function: its variables, and the cells: each field of the state,
-    and each container or record of the function's own, with the expression that it is by now."""
+    """What holds at one point of a function: its variables, and the cells by their names."""
 
     names: dict[str, Value]
-    cells: dict[str, E]
+    cells: dict[str, Cell] = field(default_factory=dict)
 
-    def named(self, **values: Value) -> "Scope":
-        """The scope with variables."""
-        return replace(self, names=self.names | values)
-
-    def with_cell(self, cell: str, expression: E) -> "Scope":
-        """The scope with another expression for a cell."""
-        return replace(self, cells=self.cells | {cell: expression})
+    def copy(self) -> "Scope":
+        """Another scope with the same."""
+        return Scope(dict(self.names), dict(self.cells))
 
 
 def type_of(declared: Any) -> Any:
@@ -113,96 +320,96 @@ class Types:
         self.added_twice: set[Bag] = set()
         self.used: set[Node] = set()
 
-    def size(self, size: str | int) -> E:
+    def size(self, size: str | int) -> Tla:
         """A declared size as an expression over constants."""
         return self._sized(ast.parse(str(size), mode="eval").body)
 
-    def _sized(self, node: ast.expr) -> E:
+    def _sized(self, node: ast.expr) -> Tla:
         match node:
             case ast.Constant(int(value)):
-                return tla.number(value)
+                return number(value)
             case ast.Name(each):
-                return tla.name(self.constants.get(each, each))
+                return Tla(self.constants.get(each, each))
             case ast.BinOp(left, sign, right):
-                return tla.op(ARITHMETIC[type(sign)], self._sized(left), self._sized(right))
+                return op(ARITHMETIC[type(sign)], self._sized(left), self._sized(right))
         raise NoTranslation(f"The size {ast.unparse(node)!r} has no translation to TLA+.")
 
-    def nodes(self, node: Node) -> E:
+    def nodes(self, node: Node) -> Tla:
         """The set of all nodes of a kind."""
         if node not in self.kinds:
-            return tla.between(tla.number(1), self.size(node.count))
+            return between(Tla("1"), self.size(node.count))
         self.used.add(node)
-        return tla.name(self.kinds[node])
+        return Tla(self.kinds[node])
 
-    def up_to(self, count: E) -> E:
+    def up_to(self, count: Tla) -> Tla:
         """1..count, by its name if it is a kind of node."""
-        if count == tla.number(0):
-            return tla.EMPTY
+        if count == ZERO:
+            return EMPTY
         named = (self.nodes(node) for node in self.kinds if self.size(node.count) == count)
-        return next(named, tla.between(tla.number(1), count))
+        return next(named, between(Tla("1"), count))
 
-    def domain(self, kind: Any, now: E) -> E:
+    def domain(self, kind: Any, now: Tla) -> Tla:
         """The indices of an array or sequence, which is now this expression."""
         if isinstance(kind, Seq):
-            return tla.between(tla.number(1), tla.call("Len", now))
+            return between(Tla("1"), call("Len", now))
         if isinstance(kind, Own):
             return kind.domain
         if isinstance(kind, Per):
             return self.nodes(kind.node)
-        return tla.between(tla.number(0), tla.op("-", self.size(kind.size), tla.number(1)))
+        return between(ZERO, plus(self.size(kind.size), -1))
 
-    def zero(self, kind: Any, depth: int = 0) -> E:
+    def zero(self, kind: Any, depth: int = 0) -> Tla:
         """The first value of a type: what a field begins as."""
         match kind:
             case Named(names):
-                return tla.string(names[0])
+                return string(names[0])
             case Array() | Per():
                 bound = f"{'k' if isinstance(kind, Array) else 'n'}{depth or ''}"
                 item = self.zero(item_of(kind), depth + 1)
-                return E("fn", bound, (self.domain(kind, tla.EMPTY), item))
+                return function(bound, self.domain(kind, EMPTY), item)
             case Seq():
-                return E("tuple")
+                return Tla("<<>>")
             case Bag() if kind in self.multisets:
-                return tla.name("EmptyBag")
+                return Tla("EmptyBag")
             case type() if is_record(kind):
                 parts = kind.field_types.items()
-                return tla.record(**{each: self.zero(type_of(t), depth) for each, t in parts})
-        return {BOOL: tla.FALSE, INT: tla.number(0), TEXT: tla.string("")}.get(kind, tla.EMPTY)
+                return record({each: self.zero(type_of(t), depth) for each, t in parts})
+        return {BOOL: FALSE, INT: ZERO, TEXT: string("")}.get(kind, EMPTY)
 
-    def items(self, kind: Any, now: E) -> E | None:
+    def items(self, kind: Any, now: Tla) -> Tla | None:
         """The set of the items of a container; None if it is no container."""
         if kind in self.multisets:
-            return tla.call("BagToSet", now)
+            return call("BagToSet", now)
         if kind == NODES or isinstance(kind, Bag):
             return now
-        return tla.call("Items", now) if isinstance(kind, Seq | Array | Per | Own) else None
+        return call("Items", now) if isinstance(kind, Seq | Array | Per | Own) else None
 
 
-def converted(value: Value, kind: Any) -> E:
+def converted(value: Value, kind: Any) -> Tla:
     """The expression of a value as one of another type. Raises NoTranslation if there is none."""
-    found, given = value.expression, value.type
+    found, given = value.tla, value.type
     if given == kind and found is not None:
         return found
-    if found is not None and found.kind == "if" and (BOOL in (given, kind) or kind == NODES):
-        test, *parts = found.parts
-        return tla.if_(test, *(converted(Value(each, given), kind) for each in parts))
+    if found is not None and found.parts[:1] == ("IF",):
+        _, test, *parts = found.parts
+        return if_(test, *(converted(Value(each, given), kind) for each in parts))
     match given, kind:
         case "truth value", "number":
-            return tla.if_(found, tla.number(1), tla.number(0))
-        case "number", "set of nodes" if found == tla.number(0):
-            return tla.EMPTY
-        case "number", Named(names) if found.kind == "num":
-            return tla.string(names[found.head])
-        case Named(names), "number" if found.kind == "str":
-            return tla.number(names.index(found.head))
+            return if_(found, Tla("1"), ZERO)
+        case "number", "set of nodes" if found == ZERO:
+            return EMPTY
+        case "number", Named(names) if found.text.isdigit():
+            return string(names[int(found.text)])
+        case Named(names), "number" if _is_text(found):
+            return number(names.index(found.text[1:-1]))
         case ("text", Named()) | (Named(), "text") | (Named(), Named()):
             return found
         case _, "truth value":
-            empty = {INT: tla.number(0), TEXT: tla.string(""), NODES: tla.EMPTY}.get(given)
-            empty = E("tuple") if isinstance(given, Seq) else empty
-            empty = tla.string(given.names[0]) if isinstance(given, Named) else empty
+            empty = {INT: ZERO, TEXT: string(""), NODES: EMPTY}.get(given)
+            empty = Tla("<<>>") if isinstance(given, Seq) else empty
+            empty = string(given.names[0]) if isinstance(given, Named) else empty
             if empty is not None:
-                return tla.op("#", found, empty)
+                return op("#", found, empty)
         case _ if type(given) is type(kind) and is_whole(kind):
             return found
     raise NoTranslation(f"a {_shown(given)} stands where a {_shown(kind)} is needed")
@@ -217,8 +424,3 @@ def common_type(kinds: list[Any]) -> Any:
     named = [each for each in kinds if isinstance(each, Named)]
     order = [each for each in (NODES, INT, BOOL, TEXT) if each in kinds]
     return kinds[0] if len(set(kinds)) == 1 else [*named, *order, kinds[0]][0]
-
-
-def plus(expression: E, by: int) -> E:
-    """The expression and a number more."""
-    return tla.op("+", expression, tla.number(by))

@@ -93,20 +93,20 @@ rm_prepare(rm) ==
         ("log, item = s.log, node\nappend(log, item)", r"log' = Append(log, node)"),
         (
             "for item in s.inbox:\n    if item > 2:\n        take(s.inbox, item)\n        break",
-            r"inbox' = loop(inbox, inbox)",
+            r"LET RECURSIVE loop(_, _) loop(left, inbox_2) == IF left = {} THEN inbox_2",
         ),
         (
             "if node > 1 and s.count[node - 1] > 0:\n    return 'no'",
-            r"node > 1 => count[node - 1] <= 0  \* else: no",
+            r"~(node > 1 /\ count[node - 1] > 0)  \* else: no",
         ),
         ("if node in s.alive:\n    return 'no'", r"node \notin alive  \* else: no"),
         (
             "for n in range(1, c.nodes + 1):\n    s.count[n] = n",
-            r"count' = [n \in 1..nodes |-> n]",
+            r"loop(left \ {n}, [count_2 EXCEPT ![n] = n])",
         ),
         (
             "k = 0\nfor n in s.alive:\n    if s.count[n] > 1:\n        k += 1\ns.count[node] = k",
-            r"![node] = Cardinality({n \in alive : count[n] > 1})",
+            r"k_2 == loop(alive, 0) IN",
         ),
         (
             "if any(s.count[n] > 1 for n in s.alive):\n    return 'no'",
