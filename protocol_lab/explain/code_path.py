@@ -7,9 +7,10 @@ from typing import Any
 
 from protocol_lab.errors import CapacityExceeded, LabError
 from protocol_lab.explain.explanation import frame_of
-from protocol_lab.explain.interpreter import CannotFollow, Run, Source, source_of
+from protocol_lab.explain.interpreter import CannotFollow, Run
 from protocol_lab.model.evaluation import given
 from protocol_lab.model.spec import Action, Model
+from protocol_lab.reader.reading import Reading, reading
 
 RAN, SKIPPED, RETURNED, PLAIN = "ran", "skipped", "returned", ""
 
@@ -42,7 +43,7 @@ class CodePath:
 def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) -> CodePath:
     """The path through this action's code, with these parameters, from this state (not changed)."""
     try:
-        source = source_of(action.function)
+        source = reading(action.function)
     except LabError as error:
         return CodePath(notice=str(error))
     try:
@@ -57,7 +58,7 @@ def code_path(model: Model, row: bytes, action: Action, args: dict[str, Any]) ->
     return CodePath(_marked(source, _states(source, run)), reason)
 
 
-def _marked(source: Source, states: dict[int, str]) -> tuple[CodeLine, ...]:
+def _marked(source: Reading, states: dict[int, str]) -> tuple[CodeLine, ...]:
     """The function's lines, those that are not blank with their states."""
     texts = textwrap.dedent("".join(source.lines)).splitlines()
     return tuple(
@@ -73,7 +74,7 @@ def _followed(run: Run) -> str:
         return str(error)
 
 
-def _states(source: Source, run: Run) -> dict[int, str]:
+def _states(source: Reading, run: Run) -> dict[int, str]:
     """The state ("ran", ...) of every line that belongs to a statement, by line number."""
     ran = set(run.ran)
     states: dict[int, str] = {}

@@ -17,6 +17,7 @@ parameters. A guard has no effects, so its parts can safely be evaluated again.
 import ast
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -27,9 +28,9 @@ from protocol_lab.explain.phrasing import (
     inlined,
     is_constants,
     is_long,
+    is_node,
     is_of_protocol,
     is_struct,
-    kind_of,
     names_constant,
     read,
     shortened,
@@ -155,7 +156,7 @@ class Deciding:
             case ast.BoolOp(op=op, values=values):
                 return self._of_several(values, frame, truth, truth == isinstance(op, ast.And))
             case ast.Compare() if len(node.ops) > 1:
-                return self._of_several(frame.source.pairs(node), frame, truth, truth)
+                return self._of_several(_pairs(node), frame, truth, truth)
             case ast.Compare(left=ast.Call(args=[text])) if _is_reason(text, frame):
                 return self._reason_decided(text, frame)
             case ast.Name() if _is_reason(node, frame):
@@ -164,8 +165,8 @@ class Deciding:
                 outcome = bool(frame.evaluate(test))
                 groups = self.decided(body if outcome else orelse, frame, truth)
                 return groups + self.decided(test, frame, outcome)
-            case ast.Name(id=name) if meant(name, frame) is not None:
-                return self.decided(*meant(name, frame), truth)
+            case ast.Name(id=name) if frame.meant(name) is not None:
+                return self.decided(*frame.meant(name), truth)
             case ast.Call():
                 return self._call_decided(node, frame, truth)
         return _one(self.operands(node, frame))
@@ -264,65 +265,64 @@ class Deciding:
 
     # --- Operands ----------------------------------------------------------------------------
 
-    def operands(self, node: ast.expr, frame: Frame, kind: Any = None) -> Group:
+    def operands(self, node: ast.expr, frame: Frame, is_one: bool = False) -> Group:
         """The parts of an expression that are read from state, constants or parameters.
 
-        `kind` is the layout of the comparison's other side, for operands whose own is not known.
+        `is_one`: is the comparison's other side a node?
         """
         match node:
             case ast.Name(id=name):
-                return self._name(name, frame, kind)
+                return self._name(name, frame, is_one)
             case ast.Attribute() | ast.Subscript():
                 fixed = is_constants(frame.evaluate(node.value))
                 return [Found(text_of(node, frame), read(node, frame), fixed=fixed)]
             case ast.Compare(left=left, comparators=[right]):
-                other = kind_of(left, frame, self.domains) or kind_of(right, frame, self.domains)
-                return self._all([left, right], frame, other)
+                nodes = any(is_node(each, frame, self.domains) for each in (left, right))
+                return self._all([left, right], frame, nodes)
             case ast.BinOp(left=left, right=right):
-                return self._all([left, right], frame, kind)
+                return self._all([left, right], frame, is_one)
             case ast.UnaryOp(operand=operand):
-                return self.operands(operand, frame, kind)
+                return self.operands(operand, frame, is_one)
             case ast.BoolOp(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts):
-                return self._all(parts, frame, kind)
+                return self._all(parts, frame, is_one)
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                return self.operands(body if frame.evaluate(test) else orelse, frame, kind)
+                return self.operands(body if frame.evaluate(test) else orelse, frame, is_one)
             case ast.Constant():
                 return []
             case ast.Call():
-                return self._call(node, frame, kind)
-        return [Found(shortened(ast.unparse(node)), value_text(frame.evaluate(node), kind))]
+                return self._call(node, frame, is_one)
+        return [Found(shortened(ast.unparse(node)), value_text(frame.evaluate(node), is_one))]
 
-    def _all(self, nodes: list[ast.expr], frame: Frame, kind: Any) -> Group:
-        return [found for each in nodes for found in self.operands(each, frame, kind)]
+    def _all(self, nodes: list[ast.expr], frame: Frame, is_one: bool) -> Group:
+        return [found for each in nodes for found in self.operands(each, frame, is_one)]
 
-    def _name(self, name: str, frame: Frame, kind: Any) -> Group:
+    def _name(self, name: str, frame: Frame, is_one: bool) -> Group:
         if names_constant(name, frame):
             return []
         if name in frame.loops:
             return [] if name in frame.names else [Found(name, value_text(frame.values[name]))]
-        expression = meant(name, frame)
+        expression = frame.meant(name)
         if expression is not None:
-            found = self.operands(*expression, kind)
+            found = self.operands(*expression, is_one)
             if not any(is_long(each.text) for each in found):
                 return found
-        kind = kind_of(ast.Name(name), frame, self.domains) or kind
-        return [Found(name, value_text(frame.values[name], kind), name in self.domains)]
+        is_one = is_one or is_node(ast.Name(name), frame, self.domains)
+        return [Found(name, value_text(frame.values[name], is_one), name in self.domains)]
 
-    def _call(self, node: ast.Call, frame: Frame, kind: Any) -> Group:
+    def _call(self, node: ast.Call, frame: Frame, is_one: bool) -> Group:
         function = called(node, frame)
         arguments = [*node.args, *(each.value for each in node.keywords)]
         if function in (sum, min, max) and isinstance(arguments[0], ast.GeneratorExp):
             return self._reduced(arguments[0], frame)
         inside = inlined(node, frame)
         if inside is not None:
-            found = self.operands(*inside, kind)
+            found = self.operands(*inside, is_one)
             if 0 < len(found) <= 2:
                 return found
         if is_of_protocol(function) or function in (None, len, enabled):
-            kind = kind_of(node, frame, self.domains) or kind
-            text = text_of(node, frame)
-            return [Found(text, value_text(frame.evaluate(node), kind))]
-        return self._all(arguments, frame, None if is_struct(function) else kind)
+            is_one = is_one or is_node(node, frame, self.domains)
+            return [Found(text_of(node, frame), value_text(frame.evaluate(node), is_one))]
+        return self._all(arguments, frame, is_one and not is_struct(function))
 
     def _reduced(self, node: ast.GeneratorExp, frame: Frame) -> Group:
         inside = frame.inside(*(each.target for each in node.generators))
@@ -337,20 +337,25 @@ class Deciding:
         return [found for group in groups for found in group]
 
 
-def meant(name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:
-    """The expression that a parameter or a local name stands for, and the frame to evaluate it
-    in."""
-    if name in frame.loops:
-        return None
-    if name in frame.given:
-        return frame.given[name]
-    alias = frame.alias(name)
-    return None if alias is None else (alias, frame)
+@lru_cache(5_000)
+def _pairs(node: ast.Compare) -> list[ast.Compare]:
+    """`a <= b < c` as `a <= b` and `b < c`."""
+    sides = [node.left, *node.comparators]
+    return [
+        ast.copy_location(ast.Compare(left, [op], [right]), node)
+        for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
+    ]
+
+
+@lru_cache(5_000)
+def _returned(node: ast.stmt) -> list[ast.expr | None]:
+    """The expressions that the returns in a statement return."""
+    return [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
 
 
 def _could_return(statement: ast.stmt, frame: Frame, truth: bool) -> bool:
     """Does it contain a return whose value is of this truth, or is not known beforehand?"""
-    for each in frame.source.returned(statement):
+    for each in _returned(statement):
         match each:
             case ast.Constant(value=value):
                 pass

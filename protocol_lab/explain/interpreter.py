@@ -7,97 +7,18 @@ here, so that afterwards it is known which return was reached and which tests le
 
 import ast
 import builtins
-import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from protocol_lab.model.state_view import View
-from protocol_lab.reader.reading import Reading, names_assigned
+from protocol_lab.reader.reading import Reading, names_assigned, reading
 
-_COMPOUND = (ast.If, ast.For, ast.While)
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass, ast.Assert, ast.Raise)
 
 
 class CannotFollow(Exception):
     """A function has a return inside a statement that is not interpreted here, such as try."""
-
-
-class Source(Reading):
-    """A function as it was read, and the code of its parts. Made once for each function object."""
-
-    def __init__(self, function: Callable):
-        super().__init__(function)
-        self.parents: dict[ast.stmt, tuple[ast.stmt | None, list[ast.stmt]]] = {}
-        self._note_parents(None, self.body)
-        self._compiled: dict[ast.AST, tuple[types.CodeType, bool]] = {}
-        self._pairs: dict[ast.Compare, list[ast.Compare]] = {}
-        self._returned: dict[ast.stmt, list[ast.expr | None]] = {}
-
-    @property
-    def expression(self) -> ast.expr | None:
-        """The expression that the function returns, if it does nothing else."""
-        single = len(self.body) == 1 and isinstance(self.body[0], ast.Return)
-        return self.body[0].value if single else None
-
-    def compiled(self, node: ast.expr | ast.stmt) -> tuple[types.CodeType, bool]:
-        """The code of one expression or simple statement, and whether it has inner scopes.
-
-        Names of the function that a generator expression reads have to be global there.
-        """
-        found = self._compiled.get(node)
-        if found is None:
-            if isinstance(node, ast.expr):
-                code = compile(ast.Expression(node), self.code.co_filename, "eval")
-            else:
-                code = compile(ast.Module([node], []), self.code.co_filename, "exec")
-            has_scopes = any(isinstance(each, types.CodeType) for each in code.co_consts)
-            found = self._compiled[node] = (code, has_scopes)
-        return found
-
-    def pairs(self, node: ast.Compare) -> list[ast.Compare]:
-        """`a <= b < c` as `a <= b` and `b < c`."""
-        if node not in self._pairs:
-            sides = [node.left, *node.comparators]
-            self._pairs[node] = [
-                ast.copy_location(ast.Compare(left, [op], [right]), node)
-                for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
-            ]
-        return self._pairs[node]
-
-    def returned(self, node: ast.stmt) -> list[ast.expr | None]:
-        """The expressions that the returns in a statement return."""
-        if node not in self._returned:
-            returns = (each for each in ast.walk(node) if isinstance(each, ast.Return))
-            self._returned[node] = [each.value for each in returns]
-        return self._returned[node]
-
-    def enclosing(self, node: ast.stmt) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
-        """Every statement around a node, from the inside out, with the block of it that contains
-        the node."""
-        parent, block = self.parents[node]
-        while parent is not None:
-            yield parent, block
-            parent, block = self.parents[parent]
-
-    def _note_parents(self, parent: ast.stmt | None, block: list[ast.stmt]) -> None:
-        for statement in block:
-            self.parents[statement] = (parent, block)
-            if isinstance(statement, _COMPOUND):
-                self._note_parents(statement, statement.body)
-                self._note_parents(statement, statement.orelse)
-
-
-_sources: WeakKeyDictionary[Callable, Source] = WeakKeyDictionary()
-
-
-def source_of(function: Callable) -> Source:
-    """The `Source` of a function. Raises LabError if its source can't be read."""
-    source = _sources.get(function)
-    if source is None or source.code is not function.__code__:
-        source = _sources[function] = Source(function)
-    return source
 
 
 @dataclass(slots=True)
@@ -112,7 +33,7 @@ class Frame:
     of the last test of each `if`.
     """
 
-    source: Source
+    source: Reading
     outside: dict[str, Any]
     values: dict[str, Any]
     given: dict[str, tuple[ast.expr, "Frame"]] = field(default_factory=dict)
@@ -129,7 +50,7 @@ class Frame:
     ) -> "Frame":
         """The frame of a function called with these arguments."""
         return cls(
-            source_of(function),
+            reading(function),
             function.__globals__,
             _closure(function) | arguments,
             hidden=frozenset(hidden),
@@ -167,12 +88,20 @@ class Frame:
             return None
         return found
 
+    def meant(self, name: str) -> tuple[ast.expr, "Frame"] | None:
+        """The expression that a parameter or a local name stands for, and the frame to evaluate it
+        in."""
+        if name in self.loops:
+            return None
+        alias = self.alias(name)
+        return self.given.get(name) or (None if alias is None else (alias, self))
+
     def _is_changed(self, name: str) -> bool:
         return name in self.assigned and self.assigned[name] != _content(self.values[name])
 
     def called(self, function: Callable, node: ast.Call) -> "Frame":
         """The frame of a call that this function makes. Raises CannotFollow for `f(*x)`."""
-        source = source_of(function)
+        source = reading(function)
         if any(isinstance(each, ast.Starred) for each in node.args):
             raise CannotFollow
         given = dict(zip(source.parameters, node.args, strict=False))

@@ -11,33 +11,28 @@ every text is about the state, the constants and the action's own parameters.
 
 import ast
 import types
+from collections.abc import Iterable
 from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.explain.interpreter import CannotFollow, Frame
 from protocol_lab.model.constants import as_text, show
-from protocol_lab.model.layout import ArrayLayout, IntegerLayout, Named, Node, Struct, StructLayout
-from protocol_lab.model.parameters import Domain, Subset, TrueOrFalse
-from protocol_lab.model.state_view import ArrayView, StructView, View, plain_value
+from protocol_lab.model.layout import (
+    ArrayLayout,
+    IntegerLayout,
+    NamedValue,
+    Node,
+    Struct,
+    StructLayout,
+)
+from protocol_lab.model.node_sets import Nodes
+from protocol_lab.model.parameters import Domain
+from protocol_lab.model.state_view import View, plain_value
 
 LONG = 60
 """Values longer than this many characters are cut off, and few other texts are longer."""
 
 _LONG_INDEX, _LONG_CALL = 16, 45
-
-NODE, NODES = IntegerLayout("int8", kind="node"), IntegerLayout("int32", kind="nodes")
-
-_HELPERS_OF_SETS = ("with_node", "without_node", "only", "nodes_up_to")
-
-_OPERATORS = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-}
 
 
 # --- Values ----------------------------------------------------------------------------------
@@ -48,7 +43,7 @@ def number_text(layout: IntegerLayout, value: Any) -> str:
     no."""
     match layout.kind:
         case "nodes":
-            return "{" + ", ".join(str(node) for node in sorted(value)) + "}"
+            return node_set(value)
         case "bool":
             return "yes" if value else "no"
         case "node" if value == 0:
@@ -56,20 +51,24 @@ def number_text(layout: IntegerLayout, value: Any) -> str:
     return str(value)
 
 
-def value_text(value: Any, layout: IntegerLayout | None = None) -> str:
-    """The value of an expression as text; `layout` says if a number is a node, a set or a name."""
-    if isinstance(value, View):
-        own = value._layout
-        return shortened(_plain_text(own, plain_value(own, value._data, value._at)))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int) and layout is not None:
-        if layout.kind == "named" and 0 <= value < len(layout.names):
-            return layout.names[value]
-        if layout.kind == "nodes":
-            value = {bit for bit in range(value.bit_length()) if value >> bit & 1}
-        return number_text(layout, value)
-    return shortened(str(value))
+def node_set(nodes: Iterable[int]) -> str:
+    """A set of nodes as text."""
+    return "{" + ", ".join(str(node) for node in sorted(nodes)) + "}"
+
+
+def value_text(value: Any, is_node: bool = False) -> str:
+    """The value of an expression as text; `is_node` says whether 0 is NONE."""
+    match value:
+        case View():
+            own = value._layout
+            return shortened(_plain_text(own, plain_value(own, value._data, value._at)))
+        case bool():
+            return "yes" if value else "no"
+        case Nodes():
+            return node_set(value)
+        case NamedValue():
+            return value.names[value]
+    return "none" if is_node and value == 0 else shortened(str(value))
 
 
 def _plain_text(layout: Any, value: Any) -> str:
@@ -94,15 +93,10 @@ def shortened(text: str) -> str:
 def read(node: ast.Attribute | ast.Subscript, frame: Frame) -> str:
     """The value at a path, as text."""
     base = frame.evaluate(node.value)
-    if isinstance(node, ast.Subscript):
-        value = base[frame.evaluate(node.slice)]
-        return value_text(value, base._layout.item if isinstance(base, ArrayView) else None)
-    if isinstance(base, StructView):
-        return value_text(getattr(base, node.attr), base._layout.fields.get(node.attr))
     if is_constants(base) and node.attr in base._fields:
         shown = show(base)[node.attr]
         return value_text(shown) if isinstance(shown, bool) else as_text(shown)
-    return value_text(getattr(base, node.attr))
+    return value_text(frame.evaluate(node), is_node(node, frame, {}))
 
 
 def is_constants(value: Any) -> bool:
@@ -110,46 +104,24 @@ def is_constants(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
-def kind_of(node: ast.expr, frame: Frame, domains: dict[str, Domain]) -> IntegerLayout | None:
-    """The layout of an expression's value, as far as it is known without a declaration."""
+def is_node(node: ast.expr, frame: Frame, domains: dict[str, Domain]) -> bool:
+    """Is the value a node? A set of nodes and a name say themselves what they are."""
     match node:
-        case ast.Attribute(value=base, attr=name):
-            view = frame.evaluate(base)
-            return view._layout.fields.get(name) if isinstance(view, StructView) else None
-        case ast.Subscript(value=base):
-            view = frame.evaluate(base)
-            return view._layout.item if isinstance(view, ArrayView) else None
-        case ast.Name(id=name):
-            return _kind_of_name(name, frame, domains)
-        case ast.BinOp(left=left, right=right):
-            kind = kind_of(left, frame, domains) or kind_of(right, frame, domains)
-            return kind if kind is not None and kind.kind == "nodes" else None
-        case ast.Call(func=ast.Name(id=name)) if name in _HELPERS_OF_SETS:
-            return NODES
+        case ast.Attribute(base, name):
+            fields = getattr(getattr(frame.evaluate(base), "_layout", None), "fields", {})
+            return getattr(fields.get(name), "kind", "") == "node"
+        case ast.Subscript(base):
+            item = getattr(getattr(frame.evaluate(base), "_layout", None), "item", None)
+            return getattr(item, "kind", "") == "node"
+        case ast.Name(name):
+            stands_for = frame.meant(name)
+            if stands_for is not None:
+                return is_node(*stands_for, domains)
+            return name not in frame.loops and isinstance(domains.get(name), Node)
         case ast.Call():
             inside = inlined(node, frame)
-            return kind_of(*inside, domains) if inside else None
-    return None
-
-
-def _kind_of_name(name: str, frame: Frame, domains: dict[str, Domain]) -> IntegerLayout | None:
-    if name in frame.loops:
-        return None
-    if name in frame.given:
-        return kind_of(*frame.given[name], domains)
-    alias = frame.alias(name)
-    if alias is not None:
-        return kind_of(alias, frame, domains)
-    match domains.get(name):
-        case Node():
-            return NODE
-        case Subset():
-            return NODES
-        case Named(names):
-            return IntegerLayout("int8", kind="named", names=names)
-        case TrueOrFalse():
-            return IntegerLayout("uint8", kind="bool")
-    return None
+            return inside is not None and is_node(*inside, domains)
+    return False
 
 
 # --- Expressions -----------------------------------------------------------------------------
@@ -187,52 +159,43 @@ def is_struct(called: Any) -> bool:
 
 def text_of(node: ast.expr, frame: Frame) -> str:
     """The text of an expression; "" for the state and the constants themselves."""
+    shown = _as_read(node, frame)
+    return "" if shown is None else ast.unparse(shown)
+
+
+def _as_read(node: ast.expr, frame: Frame) -> ast.expr | None:
+    """The expression over the state, the constants and the action's parameters; None for the state
+    and the constants themselves."""
     match node:
-        case ast.Name(id=name):
-            return _name(name, frame)
-        case ast.Attribute(value=base, attr=name):
-            before = text_of(base, frame)
-            return f"{before}.{name}" if before else name
-        case ast.Subscript(value=base, slice=index):
-            return f"{text_of(base, frame)}[{_index(index, frame)}]"
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return f"{_part(left, frame)} {_OPERATORS[type(op)]} {_part(right, frame)}"
-        case ast.Call():
-            return _call(node, frame)
-    return ast.unparse(node)
-
-
-def _name(name: str, frame: Frame) -> str:
-    if name in frame.loops:
-        # A loop variable could be mistaken for a name of the caller that is the same.
-        return value_text(frame.values[name]) if name in frame.names else name
-    if name in frame.given:
-        return text_of(*frame.given[name])
-    if name in frame.hidden:
-        return ""
-    alias = frame.alias(name)
-    text = name if alias is None else text_of(alias, frame)
-    return text if len(text) <= LONG else name
-
-
-def _index(node: ast.expr, frame: Frame) -> str:
-    text = text_of(node, frame)
-    return text if len(text) <= _LONG_INDEX else value_text(frame.evaluate(node))
-
-
-def _part(node: ast.expr, frame: Frame) -> str:
-    text = text_of(node, frame)
-    return f"({text})" if " " in text and not text.endswith((")", "]")) else text
-
-
-def _call(node: ast.Call, frame: Frame) -> str:
-    inside = inlined(node, frame)
-    if inside is not None and is_path(inside[0]):
-        return text_of(*inside)
-    arguments = [text_of(each, frame) for each in node.args]
-    arguments += [f"{each.arg}={text_of(each.value, frame)}" for each in node.keywords]
-    listed = ", ".join(each for each in arguments if each)
-    return f"{text_of(node.func, frame)}({listed})" if listed else text_of(node.func, frame)
+        case ast.Name(name) if name in frame.loops:
+            # A loop variable could be mistaken for a name of the caller that is the same.
+            return ast.Name(value_text(frame.values[name])) if name in frame.names else node
+        case ast.Name(name) if name in frame.hidden:
+            return None
+        case ast.Name(name):
+            stands_for = frame.meant(name)
+            shown = _as_read(*stands_for) if stands_for else node
+            is_given = name in frame.given
+            return shown if is_given or len(ast.unparse(shown)) <= LONG else node
+        case ast.Attribute(base, name):
+            before = _as_read(base, frame)
+            return ast.Attribute(before, name) if before else ast.Name(name)
+        case ast.Subscript(base, index):
+            shown = _as_read(index, frame)
+            if len(ast.unparse(shown)) > _LONG_INDEX:
+                shown = ast.Name(value_text(frame.evaluate(index)))
+            return ast.Subscript(_as_read(base, frame), shown)
+        case ast.BinOp(left, op, right):
+            return ast.BinOp(_as_read(left, frame), op, _as_read(right, frame))
+        case ast.Call(function, given, named):
+            inside = inlined(node, frame)
+            if inside is not None and is_path(inside[0]):
+                return _as_read(*inside)
+            shown = [each for each in (_as_read(one, frame) for one in given) if each]
+            named = [ast.keyword(each.arg, _as_read(each.value, frame)) for each in named]
+            function = _as_read(function, frame)
+            return ast.Call(function, shown, named) if shown or named else function
+    return node
 
 
 def is_path(node: ast.expr | None) -> bool:

@@ -7,6 +7,7 @@ tree `as_written`, for people, and the tree `apart`, in which every variable has
 
 import ast
 import copy
+import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -30,6 +31,7 @@ class Reading:
         self.lines, self.first_line = source_lines(function)
         self.parameters = self.code.co_varnames[: self.code.co_argcount]
         self._outside = names_read(function).keys()
+        self._compiled: dict[ast.AST, tuple[types.CodeType, bool]] = {}
 
     @cached_property
     def body(self) -> list[ast.stmt]:
@@ -74,6 +76,46 @@ class Reading:
             for each in ast.walk(node)
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
         )
+
+    # --- What was run, for explanations ----------------------------------------------------------
+
+    @property
+    def expression(self) -> ast.expr | None:
+        """The expression that the function returns, if it does nothing else."""
+        single = len(self.body) == 1 and isinstance(self.body[0], ast.Return)
+        return self.body[0].value if single else None
+
+    def compiled(self, node: ast.expr | ast.stmt) -> tuple[types.CodeType, bool]:
+        """The code of one expression or simple statement, and whether it has inner scopes.
+
+        Names of the function that a generator expression reads have to be global there.
+        """
+        found = self._compiled.get(node)
+        if found is None:
+            is_value = isinstance(node, ast.expr)
+            tree = ast.Expression(node) if is_value else ast.Module([node], [])
+            code = compile(tree, self.code.co_filename, "eval" if is_value else "exec")
+            has_scopes = any(isinstance(each, types.CodeType) for each in code.co_consts)
+            found = self._compiled[node] = (code, has_scopes)
+        return found
+
+    @cached_property
+    def parents(self) -> dict[ast.stmt, tuple[ast.stmt | None, list[ast.stmt]]]:
+        """Each statement's parent, and the block that contains it."""
+        found = dict.fromkeys(self.body, (None, self.body))
+        for each in found.copy():
+            for inner in (node for node in ast.walk(each) if isinstance(node, ast.stmt)):
+                for block in (getattr(inner, "body", []), getattr(inner, "orelse", [])):
+                    found |= dict.fromkeys(block, (inner, block))
+        return found
+
+    def enclosing(self, node: ast.stmt) -> Iterator[tuple[ast.stmt, list[ast.stmt]]]:
+        """Every statement around a node, from the inside out, with the block of it that contains
+        the node."""
+        parent, block = self.parents[node]
+        while parent is not None:
+            yield parent, block
+            parent, block = self.parents[parent]
 
 
 _readings: WeakKeyDictionary[Callable, Reading] = WeakKeyDictionary()

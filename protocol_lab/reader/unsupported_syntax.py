@@ -174,7 +174,6 @@ def refuse(function: Callable) -> None:
                 " whole number of 64 bits."
             )
     refuse_ineffective(function)
-    _refuse_other_assignments(function)
     _refuse_calls_through_modules(function, tree)
     _refuse_other_orders(function, tree, values)
 
@@ -244,7 +243,7 @@ def _is_to_a_field(node: ast.AST) -> bool:
     return isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name)
 
 
-def _refuse_other_assignments(function: Callable) -> None:
+def refuse_other_assignments(function: Callable) -> None:
     """Raise LabError for a field or slot that is assigned otherwise than alone, by `=` or
     `+=`: compiled code would store it without checking that the number fits."""
     for node in ast.walk(reading(function).as_written):

@@ -44,6 +44,7 @@ from protocol_lab.reader.layouts_in_code import Layouts, item_of
 from protocol_lab.reader.named_values import TAKE_ITEMS, names_inside
 from protocol_lab.reader.reading import loop_sources, names_assigned, readable, reading
 from protocol_lab.reader.source_code import code_text, error_at, is_plain, names_read
+from protocol_lab.reader.unsupported_syntax import refuse_other_assignments
 
 _MOVE_ITEMS = (
     *(containers.add, containers.add_once, containers.take),
@@ -125,6 +126,7 @@ class ValueFlow:
         if key not in self._results:
             self._results[key] = UNKNOWN, UNKNOWN  # what calls itself is never compiled
             if any(readable([function])):
+                refuse_other_assignments(function)
                 body, code = _Body(self, function, called), reading(function)
                 own = code.variables.difference(code.parameters)
                 body.block(code.apart.body, dict.fromkeys(own, _NO_VALUE) | given)

@@ -49,6 +49,7 @@ from protocol_lab.explain.explanation import (
     why_step_broken,
 )
 from protocol_lab.explain.interpreter import CannotFollow, Run
+from protocol_lab.model.node_sets import Nodes
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import attempt, attempts, evaluate, initial
@@ -487,7 +488,7 @@ def test_a_loop_variable_is_not_mistaken_for_a_parameter_of_its_name():
 
 
 def test_a_chosen_subset():
-    assert str(explained(a_subset, {"chosen": 0b110})) == "chosen = {1, 2}, isr = {1, 3}"
+    assert str(explained(a_subset, {"chosen": Nodes(0b110)})) == "chosen = {1, 2}, isr = {1, 3}"
 
 
 def test_parts_of_an_explanation():
