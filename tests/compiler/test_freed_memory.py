@@ -20,7 +20,6 @@ from protocol_lab.checker import visited_set
 from protocol_lab.compiler import loops
 from protocol_lab.explore import explore
 from protocol_lab.symmetry import state_identity
-from tests.work_units import STAND_FOR_ALL
 
 FILLED = {
     "PYTHONMALLOC": "debug",
@@ -54,15 +53,19 @@ for name in sys.argv[1:]:
     print(name)
 """
 
-OTHERS = [name for name in spec_names() if name not in STAND_FOR_ALL]
+IN_EACH_RUN = ["kafka.kip_320", "bookkeeper.quorum_coverage_fencing"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param([name for name in STAND_FOR_ALL if name in spec_names()], id="some"),
-        *[pytest.param([name], id=name, marks=pytest.mark.rarely) for name in OTHERS],
+        pytest.param(IN_EACH_RUN, id="some"),
+        *[
+            pytest.param([name], id=name, marks=pytest.mark.rarely)
+            for name in spec_names()
+            if name not in IN_EACH_RUN
+        ],
     ],
 )
 def test_all_kinds_of_searches(names):
