@@ -5,15 +5,14 @@ from each edge's target to its source, level by level. Each level is written as 
 back, since the plan of a DataFrame that is derived from itself grows with every level.
 """
 
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyarrow.parquet import read_metadata
 
 from protocol_lab.errors import LabError
-from protocol_lab.spark.executor.remote_path import AnyPath, path_of
-from protocol_lab.spark.session import address, changed, expect_connector
+from protocol_lab.spark.executor.remote_path import tables_folder
+from protocol_lab.spark.session import address, changed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,13 +32,13 @@ def steps_to(
     in the folder, and writes a folder of this name beside them. Raises LabError if the former do
     not exist, or the latter does.
     """
-    place = path_of(folder)
+    place = tables_folder(folder)
     if not (place / "states").exists() or not (place / "edges").exists():
         raise LabError(f"{place} has no states and edges: write them with search.save(folder).")
     found = place / name
     if found.exists():
         raise LabError(f"{found} exists already: read it, or give another name.")
-    with changed(session, _SETTINGS), expect_connector(place):
+    with changed(session, _SETTINGS):
         _go_backwards(session, place, condition, found)
     return session.read.parquet(address(found))
 
@@ -50,7 +49,7 @@ _SETTINGS = {
 }
 
 
-def _go_backwards(session: "SparkSession", place: AnyPath, condition: str, found: AnyPath) -> None:
+def _go_backwards(session: "SparkSession", place: Path, condition: str, found: Path) -> None:
     states = session.read.parquet(address(place / "states"))
     edges = session.read.parquet(address(place / "edges"))
     inside = edges.where("inside").select("source", "target")
@@ -67,8 +66,7 @@ def _go_backwards(session: "SparkSession", place: AnyPath, condition: str, found
         level, steps = before.join(known, "fingerprint", "left_anti"), steps + 1
 
 
-def _write(level: "DataFrame", folder: AnyPath) -> int:
+def _write(level: "DataFrame", folder: Path) -> int:
     """Write a level; returns how many states it has, which its files say without another job."""
     level.write.parquet(address(folder))
-    files = (BytesIO(each.read_bytes()) for each in folder.glob("*.parquet"))
-    return sum(read_metadata(each).num_rows for each in files)
+    return sum(read_metadata(each).num_rows for each in folder.glob("*.parquet"))

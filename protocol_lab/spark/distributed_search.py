@@ -44,7 +44,7 @@ from protocol_lab.spark.dataframes import (
     states_schema,
 )
 from protocol_lab.spark.error_messages import cause, is_a_loss
-from protocol_lab.spark.executor.remote_path import AnyPath, path_of, remove_tree
+from protocol_lab.spark.executor.remote_path import AnyPath, path_of, remove_tree, tables_folder
 from protocol_lab.spark.executor.stages import in_worker
 from protocol_lab.spark.executor.task_reports import DEADLOCK, Report, TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
@@ -54,7 +54,7 @@ from protocol_lab.spark.level_expansion import LevelMaker, divided
 from protocol_lab.spark.model_transfer import UnpackedModel, pack_model
 from protocol_lab.spark.packaging import ship
 from protocol_lab.spark.run_folder import RunFolder
-from protocol_lab.spark.session import address, expect_connector, expect_spark
+from protocol_lab.spark.session import address, expect_spark
 from protocol_lab.system.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
@@ -170,13 +170,12 @@ class SparkSearch:
     def save(self, folder: str | Path, session: "SparkSession | None" = None) -> None:
         """Write the four tables as Parquet, which pandas or DuckDB open too: states, edges,
         violations and levels, each a folder in this one. Raises LabError if they are there."""
-        place = path_of(folder)
+        place = tables_folder(folder)
         for make in (self.states, self.edges, self.violations, self.levels):
             if (place / make.__name__).exists():
                 raise LabError(f"{place / make.__name__} exists already: name another folder.")
-        with expect_connector(place):
-            for make in (self.states, self.edges, self.violations, self.levels):
-                make(session).write.parquet(address(place / make.__name__))
+        for make in (self.states, self.edges, self.violations, self.levels):
+            make(session).write.parquet(address(place / make.__name__))
 
     @property
     def _expanded(self) -> int:

@@ -24,8 +24,6 @@ from protocol_lab.system.temporary_folder import temporary_folder
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from protocol_lab.spark.executor.remote_path import AnyPath
-
 _LOGGING = """
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr
@@ -148,27 +146,9 @@ def changed(session: "SparkSession", settings: dict[str, str]) -> Iterator[None]
                 session.conf.unset(name) if value is None else session.conf.set(name, value)
 
 
-def address(path: "AnyPath") -> str:
+def address(folder: Path) -> str:
     """The address of a folder for Spark, with its characters unescaped."""
-    if isinstance(path, Path):
-        return "file:" + path.absolute().as_posix()
-    return re.sub("^s3:", "s3a:", str(path))
-
-
-@contextmanager
-def expect_connector(path: "AnyPath") -> Iterator[None]:
-    """A context in which Spark reads or writes this folder. Raises LabError if the session has no
-    connector for such addresses: PyArrow has its own."""
-    try:
-        yield
-    except Exception as error:  # Spark's, or Spark Connect's
-        if not re.search(r"FileSystem not found|No FileSystem for scheme", str(error)):
-            raise
-        raise LabError(
-            f"This Spark session has no connector for {address(path)}: start one that has it (for"
-            " s3a:// spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION, with the version of"
-            " Spark's Hadoop), or save the tables in a folder that all machines see."
-        ) from None
+    return "file:" + folder.absolute().as_posix()
 
 
 def _settings(folder: Path, ui: bool) -> dict[str, str]:

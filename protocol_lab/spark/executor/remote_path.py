@@ -161,6 +161,16 @@ def path_of(folder: "str | AnyPath") -> AnyPath:
     return Path(folder).absolute()
 
 
+def tables_folder(folder: str | AnyPath) -> Path:
+    """The folder of tables, which Spark itself writes and reads. Raises LabError for a store."""
+    found = path_of(folder)
+    if isinstance(found, RemotePath):
+        raise LabError(
+            f"Tables are not kept in a store: name a folder that all machines see, not {found}."
+        )
+    return found
+
+
 def write_whole(path: AnyPath, *contents: Any) -> None:
     """Write these buffers to a file, which gets its name only when it is complete."""
     if isinstance(path, RemotePath):
