@@ -50,24 +50,10 @@ def test_reset_brings_a_notebook_back_and_keeps_the_learners_copy(delivered, nam
     assert copy.name in said
 
 
-def test_two_resets_in_the_same_second_keep_both_copies(delivered):
-    for work in ("first", "second"):
-        (delivered / NOTEBOOK).write_text(work, encoding="utf-8")
-        assert main(["reset", "00_start_here"]) == 0
-    copies = delivered.glob("notebooks/00_start_here.my-copy-*.ipynb")
-    assert sorted(copy.read_text(encoding="utf-8") for copy in copies) == ["first", "second"]
-
-
 def test_reset_brings_a_deleted_notebook_back(delivered):
     shutil.rmtree(delivered / "notebooks" / "kafka")
     assert main(["reset", "kafka/01_loss"]) == 0
     assert (delivered / "notebooks/kafka/01_loss.ipynb").is_file()
-
-
-def test_reset_keeps_no_copy_of_a_notebook_that_did_not_change(delivered, capsys):
-    assert main(["reset", "01_loss"]) == 0
-    assert "is the original already" in capsys.readouterr().out
-    assert not list(delivered.rglob("*my-copy*"))
 
 
 def test_reset_leaves_the_record_alone_unless_it_is_named(delivered, capsys):

@@ -17,7 +17,6 @@ LONGEST = (
     "test_site.py",
     "test_real_kafka.py",
     "test_spark_clusters.py",
-    "test_talk_in_jupyterlab.py",
     "test_symmetry.py",
     "test_installation.py",
     "test_fuzz.py",

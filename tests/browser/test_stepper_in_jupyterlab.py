@@ -102,27 +102,6 @@ def test_without_its_kernel_it_keeps_the_picture_and_says_so(lab):
     fresh.errors.clear()
 
 
-FAULTY = """
-import anywidget
-
-class Faulty(anywidget.AnyWidget):
-    _esm = "export default { render() { setTimeout(() => { throw new Error('its own') }) } }"
-
-Faulty()
-"""
-
-
-def test_an_error_of_a_widgets_script_is_noticed(lab):
-    notebook = lab([FAULTY])
-    with notebook.page.expect_event("pageerror"):
-        notebook.run_all()
-    with notebook.page.expect_event("pageerror"):
-        notebook.page.evaluate("setTimeout(() => { throw new Error('of the page') })")
-    (error,) = notebook.errors
-    assert "its own" in error
-    notebook.errors.clear()
-
-
 RUN = "command => window.jupyterapp.commands.execute(command)"
 
 
