@@ -159,12 +159,6 @@ class _ViolationGraph(StepGraph):
         self.cut[:], self.begins[:] = True, 0
         self.targets = self.targets[:0]
 
-    def steps(self) -> tuple[np.ndarray, np.ndarray]:
-        """The states that known steps lead from, and those that they lead to."""
-        sources = np.repeat(np.arange(self.count, dtype=np.int32), np.diff(self.begins))
-        known = self.targets != UNKNOWN
-        return sources[known], self.targets[known]
-
     def _checked(
         self,
         check: Callable,

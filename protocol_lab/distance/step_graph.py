@@ -144,6 +144,12 @@ class StepGraph:
         )  # fmt: skip
         return done, used
 
+    def steps(self) -> tuple[np.ndarray, np.ndarray]:
+        """The states that steps to stored states lead from, and those that they lead to."""
+        sources = np.repeat(np.arange(self.count, dtype=np.int32), np.diff(self.begins))
+        known = self.targets != UNKNOWN
+        return sources[known], self.targets[known]
+
     def find(self, rows: np.ndarray) -> np.ndarray:
         """The positions of these states, UNKNOWN for those that are not here."""
         return find(fingerprints(rows), self.table, self.where)

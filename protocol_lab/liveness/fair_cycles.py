@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from protocol_lab.compiler.kernel_cache import kernel
@@ -80,9 +80,9 @@ def fair_sets(
     """
     active, sets, rounds = region.copy(), np.full(graph.count, -1, np.int32), 0
     required = np.ones(graph.count, np.bool_) if must is None else must
-    found = 0
+    found, steps = 0, graph.steps()
     while active.any():
-        members, component = _components(graph, active, watch)
+        members, component = _components(steps, active, watch)
         order = np.argsort(component[members], kind="stable")
         members = members[order].astype(np.int32)
         bounds = np.flatnonzero(np.diff(component[members], prepend=-1))
@@ -98,44 +98,22 @@ def fair_sets(
 
 
 def _components(
-    graph: StepGraph, active: np.ndarray, watch: Callable[[], None]
+    steps: tuple[np.ndarray, np.ndarray], active: np.ndarray, watch: Callable[[], None]
 ) -> tuple[np.ndarray, np.ndarray]:
     """(the active states, the number of each state's component or -1)."""
     members = np.flatnonzero(active)
-    compact = np.full(graph.count, -1, np.int32)
+    compact = np.full(len(active), -1, np.int32)
     compact[members] = np.arange(len(members), dtype=np.int32)
-    pointers, inner = steps_within(members, compact, graph.begins, graph.targets)
+    inner = np.flatnonzero(active[steps[0]] & active[steps[1]])
+    sources, targets = (compact[each[inner]] for each in steps)
     watch()
-    ones = np.ones(len(inner), np.float64)  # the type that scipy would convert any other to
-    matrix = csr_array((ones, inner, pointers), shape=(len(members), len(members)))
+    size = len(members), len(members)
+    # As a CSR array, for SciPy does not terminate with an edge listed twice.
+    matrix = coo_array((np.ones(len(sources), np.float64), (sources, targets)), size).tocsr()
     _, numbers = connected_components(matrix, directed=True, connection="strong")
-    component = np.full(graph.count, -1, np.int32)
+    component = np.full(len(active), -1, np.int32)
     component[members] = numbers
     return members, component
-
-
-@kernel()
-def steps_within(members, compact, begins, targets) -> tuple[np.ndarray, np.ndarray]:
-    """The steps between these states, by their numbers among them: (pointers, targets).
-
-    Every pair of states occurs once, since SciPy does not terminate with an edge listed twice.
-    """
-    pointers = np.zeros(members.shape[0] + 1, np.int32)
-    most = 0
-    for k in range(members.shape[0]):
-        most += begins[members[k] + 1] - begins[members[k]]
-    inner = np.empty(most, np.int32)
-    latest = np.full(members.shape[0], -1, np.int32)
-    used = 0
-    for k in range(members.shape[0]):
-        for at in range(begins[members[k]], begins[members[k] + 1]):
-            there = compact[targets[at]] if targets[at] >= 0 else -1
-            if there >= 0 and latest[there] != k:
-                latest[there] = k
-                inner[used] = there
-                used += 1
-        pointers[k + 1] = used
-    return pointers, inner[:used].copy()
 
 
 @kernel()

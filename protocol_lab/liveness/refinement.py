@@ -21,7 +21,7 @@ from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result, Verdict, summary, undecided_lines
 from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.kernels import Kernels, constants_array
-from protocol_lab.distance.step_graph import UNKNOWN, OutOfMemory, StepGraph
+from protocol_lab.distance.step_graph import OutOfMemory, StepGraph
 from protocol_lab.errors import EvaluationError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.vacuity import NO_STATE
@@ -108,7 +108,6 @@ def check_refinement(
             stopped = values.get("stopped")
             search.watch = lambda: _stop_if(interrupted() or bool(stopped and stopped()))
             search.run(progress, {**options, "memory_gib": memory / 2**30})
-            result.inside_constraint = bool((search.targets == UNKNOWN).any())
             _judge(search, result)
             if result.exhaustive and not search.starts:
                 result.exhaustive, result.undecided_reason = False, NO_STATE
@@ -177,8 +176,8 @@ class _Search:
         graph = StepGraph(self.model, self.states, [], self.memory)
         with ProgressBar("steps", shown=progress, total=graph.count) as bar:
             graph.fill(lambda done: (bar.count(done), self.watch()))
-        self.targets = graph.targets
-        self.sources = np.repeat(np.arange(graph.count), np.diff(graph.begins))
+        self.sources, self.targets = graph.steps()
+        result.inside_constraint = len(self.targets) < len(graph.targets)
         if graph.cut.any():
             result.exhaustive, result.undecided_reason = False, graph.cut_reason
         self._map()
@@ -250,8 +249,7 @@ def _judge(search: _Search, result: RefinementResult) -> None:
                 f" {_text(abstract, images[search.mapped[k]])}"
             )
             return
-    known = search.targets != UNKNOWN
-    sources, targets = search.sources[known], search.targets[known]
+    sources, targets = search.sources, search.targets
     pairs = search.mapped[sources] * len(images) + search.mapped[targets]
     _, first = np.unique(pairs, return_index=True)
     allowed: dict[int, set[bytes]] = {}
