@@ -430,7 +430,7 @@ class _Body(Flow[Variables]):
             return
         shown = code_text(of)
         for names in map(names_inside, wanted):
-            for each in found if names is not None else ():
+            for each in sorted(found, key=_as_text) if names is not None else ():
                 others = names_inside(each)
                 if isinstance(each, str):
                     try:
@@ -471,6 +471,10 @@ def _without_copies(found: Possible) -> Possible:
     """A number that is read is a copy, and no part of the state."""
     layouts = _layouts(found)
     return layouts if layouts and all(isinstance(e, IntegerLayout) for e in layouts) else found
+
+
+def _as_text(each: Any) -> str:
+    return each if isinstance(each, str) else str(names_inside(each))
 
 
 def _name(text: str) -> ast.Name:

@@ -616,19 +616,6 @@ NO_NAME = {
 }
 
 
-@pytest.mark.parametrize("tried_out", [True, False])
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("body", NO_NAME)
-def test_a_text_that_is_no_name_is_told_the_names(monkeypatch, body, engine, tried_out):
-    model = declare(body, before=HELPERS)
-    if tried_out:
-        with pytest.raises(LabError) as error:
-            explore(model, engine=engine, progress=False)
-        assert NO_NAME[body] in str(error.value)
-    elif engine == "native":
-        assert NO_NAME[body] in told(model, engine, monkeypatch)
-
-
 def test_a_number_is_compared_with_no_text_of_unknown_value(monkeypatch):
     body = 'names = ("idle", "busy")\ns.found = s.mode in names'
     said = told(declare(body, before=HELPERS), "native", monkeypatch)
@@ -636,7 +623,7 @@ def test_a_number_is_compared_with_no_text_of_unknown_value(monkeypatch):
     assert "declare it: `def is_of(m, kind: Kind)`" in said
     body = 's.found = is_text(s, "idle" if s.n > 0 else "busy")'
     said = told(declare(body, before=HELPERS), "native", monkeypatch)
-    assert "found is a number, never 'idle'" in said
+    assert "found is a number, never 'busy'" in said
 
 
 @pytest.mark.parametrize("call", ['send_undeclared(s, 1, "gone")', 'note_undeclared(s, "gone")'])
@@ -660,18 +647,12 @@ OTHER_NAMES = {
 }
 
 
-@pytest.mark.parametrize("tried_out", [True, False])
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("body", OTHER_NAMES)
-def test_values_with_other_names_are_not_mixed(monkeypatch, body, engine, tried_out):
+@pytest.mark.parametrize("body", NO_NAME | OTHER_NAMES)
+def test_a_value_has_no_text_or_value_with_other_names(body):
     """Only their numbers would be copied or compared: `busy` would become `gone`."""
-    model = declare(body, before=HELPERS)
-    if tried_out:
-        with pytest.raises(LabError) as error:
-            explore(model, engine=engine, progress=False)
-        assert OTHER_NAMES[body] in str(error.value)
-    elif engine == "native":
-        assert OTHER_NAMES[body] in told(model, engine, monkeypatch)
+    with pytest.raises(LabError) as error:
+        explore(declare(body, before=HELPERS), engine="python", progress=False)
+    assert (NO_NAME | OTHER_NAMES)[body] in str(error.value)
 
 
 def test_a_named_value_is_a_number_else():
