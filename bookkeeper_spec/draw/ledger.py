@@ -66,7 +66,6 @@ def describe_ledger(
         axis="entry",
         first=1,
         removed="truncated" if hasattr(s, "b_term") else "lost",  # only terms truncate
-        lane_width=120,
         card_width=165,
         legend=LEGEND,
     )

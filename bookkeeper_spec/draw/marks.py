@@ -42,7 +42,6 @@ def draw_marks(s: Any, c: Any, client: int) -> str:
             axis="entry",
             first=1,
             ticked="acknowledged",
-            lane_width=190,
             legend="LAFR: up to here on a write quorum · LAC: acknowledged up to here"
             " · LAP: sent up to here",
         )

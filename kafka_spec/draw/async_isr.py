@@ -33,7 +33,7 @@ def describe(s, c, hw: int) -> Cluster:
             ),
         ],
         columns=4,
-        lane_width=changed_width("not in leader's ISR", "pending at leader"),
+        lane_width=247,
         legend=LEGEND,
     )
 

@@ -16,10 +16,6 @@ from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 
 UNUSED, PAST = "nobody acts on it", "past for everybody"
-WIDEST_CHANGE = max(
-    changed_width("follows replica 1", "believes it leads"),
-    changed_width("epoch 10", "none") + 8 + changed_width("○ not in ISR", "in"),
-)
 
 
 def describe(s, c) -> Cluster:
@@ -43,8 +39,7 @@ def describe(s, c) -> Cluster:
         ],
         messages=[_requests(s, replicas)],
         columns=c.log_size,
-        lane_width=max(widest_isr_change("its ISR ", c.replicas), WIDEST_CHANGE),
-        note_width=130,
+        lane_width=250,
         legend=LEGEND,
     )
 

@@ -19,8 +19,7 @@ def describe(s, c) -> Cluster:
         cards=[_producers(s, lost), _consumers(s, lost)],
         cards_name="Clients",
         columns=2,
-        lane_width=changed_width("○ out of the ISR", "● in the ISR"),
-        note_width=136,
+        lane_width=206,
         legend=LEGEND,
     )
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from protocol_lab.drawing import Entry, Text
-from protocol_lab.drawing.svg import text_width
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 
@@ -94,17 +93,6 @@ def membership(is_in: bool, inside: str, outside: str) -> Text:
 def named(name: str, value: object, tone: str = "ink", topic: str = "") -> Text:
     """A value after its name."""
     return Text(f"{name} {value}", tone, topic=topic, short=str(value))
-
-
-def changed_width(text: str, before: str) -> float:
-    """The width, in pixels, of a text that has just changed."""
-    return text_width(text) + text_width(f"was {before}", 10) + 13
-
-
-def widest_isr_change(name: str, replicas: int) -> float:
-    """The width of an ISR that has just changed, after its name."""
-    everyone = "{" + list_text(range(1, replicas + 1)) + "}"
-    return changed_width(name + everyone, everyone)
 
 
 def set_text(nodes: int) -> str:

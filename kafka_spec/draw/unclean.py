@@ -26,8 +26,7 @@ def describe(s, c) -> Cluster:
         cards=[_producer(s, producer, lost) for producer in range(1, c.producers + 1)],
         cards_name="Producers",
         columns=3,
-        lane_width=changed_width("not ready to fetch", "catching up"),
-        note_width=136,
+        lane_width=213,
         legend=LEGEND,
     )
 

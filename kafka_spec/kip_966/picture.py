@@ -33,8 +33,7 @@ def describe_kip_966(s: Any, c: Any) -> Cluster:
         lanes=[_lane(s, c, broker, committed) for broker in brokers],
         messages=[_messages_in_flight(s)],
         columns=max(c.values, 2),
-        lane_width=changed_width("believes it leads, epoch 3", "follows 1, epoch 2"),
-        note_width=130,
+        lane_width=296,
         legend=LEGEND,
     )
 

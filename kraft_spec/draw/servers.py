@@ -75,7 +75,6 @@ def describe_servers(s: Any, c: Any, added: Added = Added()) -> Cluster:
         ],
         columns=3,
         lane_width=190 + 24 * c.max_spawned_servers,
-        note_width=88,
         legend=LEGEND,
     )
 

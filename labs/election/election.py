@@ -226,7 +226,6 @@ def describe(s: State, c: Constants):
         lanes=[lane(s, n) for n in range(1, c.servers + 1)],
         messages=[Messages("Messages", sent)],
         columns=2,
-        note_width=190,
     )
 
 

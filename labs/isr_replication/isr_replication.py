@@ -244,7 +244,6 @@ def describe(s: State, c: Constants):
         lanes=[lane(s, n) for n in range(1, c.replicas + 1)],
         bars=[Bar("Controller", known)],
         columns=c.records,
-        lane_width=180,
     )
 
 

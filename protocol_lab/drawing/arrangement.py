@@ -1,7 +1,8 @@
-"""Arrangements of a picture: one for files, and several to fit a screen of any shape.
+"""Arrangements of a picture: for a file, for a screen, or for an audience.
 
-Specs' drawings need not know of it. A picture for a screen is drawn inside `arranged(...)`; `best`
-tries the arrangements and finds the one with the largest type.
+Their measures are in one table. How a picture uses its room is found by trying: `best` for a file
+and a screen, `best_for_audience` where pictures are enlarged. Specs' drawings need not know of it:
+a picture is drawn inside `arranged(...)`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,24 +13,46 @@ from itertools import product
 
 
 @dataclass(frozen=True)
-class Arrangement:
-    """How a picture is arranged; the defaults are those for a file.
+class Measures:
+    """The sizes of a picture's parts, in its own pixels."""
 
-    `live`: for a screen: close together, its parts named for movement, the legend separate.
-    `below`: clients stand under the lanes, not beside them. `narrow`: records are narrow boxes.
-    `aside`: messages are listed beside the lanes, not under them. `few_messages`: of those on
-    their way only as many are shown as fit the width. `stacked`: a lane's lines stand above its
-    log, not beside it, as on a phone. `width`: the least width of the picture, in pixels. `dense`:
-    short lines of nodes and clients share a line. `listed`: of a group of messages at most so many
-    are listed, the others are counted; 0 leaves it to the specification. `large`: for an audience:
-    dense, and no type is smaller than the words of a lane. `bars`: the bars of values above the
-    lanes are drawn. `box`: the width of a record's box, in pixels; 0 leaves it to the picture.
-    `cards` and `taller`: pixels by which clients' cards are wider, and lanes higher, than their
-    content needs. `still`: the arrangement is that for a screen, and no part moves, as in a saved
-    notebook. `alarms`: the picture says which promises are broken, though nothing around it does.
+    type: float  # the smallest
+    name: float  # the type of a node's name
+    label: float  # the type of a record's label, which is larger in a wide box
+    line: float  # from one line of text to the next
+    narrow: float  # the width of a narrow record
+    record: float  # the height of a record, or of a message in a list
+    above: float  # from the top of a lane to its records
+    gap: float  # between two lanes
+    bar: float  # the height of a row of values
+    tag: float  # the height of a tag
+    pill: float  # the height of a line in a message on its way
+
+
+_ON_SCREEN = Measures(13, 16, 14, 16, 60, 44, 11, 4, 26, 16, 16)
+_DENSE = replace(_ON_SCREEN, line=15, record=38, above=10, gap=2, bar=20)
+_ENLARGED = Measures(12, 14, 12.5, 15, 54, 34, 9, 2, 20, 14, 14)
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """What a picture is drawn for, and how it uses its room.
+
+    `purpose`: in a "file" nothing moves; on a "screen" the parts have names by which the next
+    picture finds them; for an "audience" the picture is enlarged, and so dense. `alarms`: the
+    picture says which promises are broken; otherwise what is around it does.
+
+    The others are found by trying. `below`: clients stand under the lanes, not beside them.
+    `narrow`: records are narrow boxes. `aside`: messages are listed beside the lanes, not under
+    them. `few_messages`: of those on their way only as many are shown as fit the width. `stacked`:
+    a lane's lines stand above its log, not beside it, as on a phone. `width`: the least width, in
+    pixels. `dense`: short lines of nodes and clients share a line. `listed`: of a group of messages
+    at most so many are listed, the others are counted; 0 leaves it to the specification. `box`: the
+    width of a record, in pixels; 0 leaves it to the picture. `taller`: pixels by which lanes are
+    higher than their content needs. `bars`: values stand above the lanes.
     """
 
-    live: bool = False
+    purpose: str = "file"
     below: bool = False
     narrow: bool = False
     aside: bool = False
@@ -38,27 +61,27 @@ class Arrangement:
     width: float = 0
     dense: bool = False
     listed: int = 0
-    large: bool = False
-    bars: bool = True
     box: float = 0
-    cards: float = 0
     taller: float = 0
-    still: bool = False
-    alarms: bool = False
-
-    @property
-    def has_names(self) -> bool:
-        """Is this one of a walk's pictures, which are seen one after the other?"""
-        return self.live
+    bars: bool = True
+    alarms: bool = True
 
     @property
     def moves(self) -> bool:
         """Have the parts names by which they can be found in the next picture?"""
-        return self.has_names and not self.still
+        return self.purpose != "file"
+
+    @property
+    def large(self) -> bool:
+        """Is the picture enlarged?"""
+        return self.purpose == "audience"
 
 
-_IN_FILES = Arrangement()
-_CURRENT = ContextVar("arrangement", default=_IN_FILES)
+FILE = Arrangement()
+SCREEN = Arrangement("screen", alarms=False)
+AUDIENCE = Arrangement("audience", few_messages=True, dense=True, alarms=False)
+
+_CURRENT = ContextVar("arrangement", default=FILE)
 
 
 def current() -> Arrangement:
@@ -74,6 +97,23 @@ def arranged(arrangement: Arrangement) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+def measures() -> Measures:
+    """Those of the current arrangement."""
+    return _ENLARGED if current().large else _DENSE if current().dense else _ON_SCREEN
+
+
+LEAST = _ENLARGED.type
+"""The smallest type for an audience, in a picture that is enlarged."""
+
+LEAST_ON_SCREEN = _ON_SCREEN.type
+"""The smallest type on a screen, where there is room."""
+
+
+def type_size() -> float:
+    """The size of all words that are not set off: the smallest that can be read there."""
+    return measures().type
 
 
 @dataclass
@@ -133,9 +173,9 @@ _NEARLY = 0.85
 """Of the room's width, what a picture that is too wide may have to be made narrower."""
 
 
-def best(measure: Callable[[], Size], room: Size) -> tuple[Arrangement, Size]:
-    """The plainest live arrangement in which a picture has type that is large enough within a width
-    and height, or else the largest; and its size there.
+def best(measure: Callable[[], Size], room: Size, of: Arrangement) -> tuple[Arrangement, Size]:
+    """The plainest shape of an arrangement in which a picture has type that is large enough within
+    a width and height, or else the largest; and its size there.
 
     If none fits at its own size, below which type can't be read, those that leave room beside them
     are tried as wide as the room, so that bars have fewer lines; then those with fewer messages;
@@ -145,29 +185,33 @@ def best(measure: Callable[[], Size], room: Size) -> tuple[Arrangement, Size]:
     `measure()` gives the picture's width and height in the current arrangement.
     """
     found: list[_Measured] = []
+    shapes = [
+        replace(of, below=below, narrow=narrow, aside=aside)
+        for below, narrow, aside in product((False, True), repeat=3)
+    ]
 
     def try_out(arrangements: Iterable[Arrangement]) -> bool:
-        found.extend([_measured(each, measure, room) for each in arrangements])
+        found.extend([_Measured.of(each, measure, room) for each in arrangements])
         return any(each.fits for each in found)
 
-    shapes = [Arrangement(True, *shape) for shape in product((False, True), repeat=3)]
-    dense = [
-        Arrangement(True, below, True, aside, few_messages=True, width=room[0], dense=True)
-        for below, aside in product((False, True), repeat=2)
-    ]
-    if not try_out(shapes):
-        wider = [replace(each.arrangement, width=room[0]) for each in found if each.across > 1]
-        few = [
-            Arrangement(True, False, narrow, aside, few_messages=True, width=room[0])
-            for narrow, aside in product((False, True), repeat=2)
-        ]
-        stacked = Arrangement(True, below=True, narrow=True, stacked=True, width=room[0])
-        if not (try_out(wider) or try_out(few)):
-            is_nearly_wide = any(each.across >= _NEARLY for each in found)
-            lower = [[replace(each, listed=k) for each in dense] for k in (0, 3, 1)]
-            any(map(try_out, lower if is_nearly_wide else [])) or try_out([stacked])
-    chosen = max(found, key=lambda each: each.rank)
-    return chosen.arrangement, chosen.size
+    def chosen() -> tuple[Arrangement, Size]:
+        best_one = max(found, key=lambda each: each.rank)
+        return best_one.arrangement, best_one.size
+
+    if try_out(shapes):
+        return chosen()
+    whole = [replace(each, width=room[0]) for each in shapes]
+    few = [replace(each, few_messages=True) for each in whole]
+    wider = [each for each, tried in zip(whole, found) if tried.across > 1]
+    if try_out(wider) or try_out(each for each in few if not each.below):
+        return chosen()
+    dense = [replace(each, dense=True) for each in few if each.narrow]
+    is_nearly_wide = any(each.across >= _NEARLY for each in found)
+    for listed in (0, 3, 1) if is_nearly_wide else ():
+        if try_out(replace(each, listed=listed) for each in dense):
+            return chosen()
+    try_out([replace(of, below=True, narrow=True, stacked=True, width=room[0])])
+    return chosen()
 
 
 FROM_THE_LAST_ROW = 0.035
@@ -178,13 +222,14 @@ _STEP = 1.03
 _SCALES = [_STEP**k for k in range(20, -28, -1)]
 """The scales that are tried, the largest first: 1 makes the smallest type just large enough."""
 
-_SHAPES = [(False, *each) for each in product((False, True), repeat=3)] + [
-    (True, True, True, False)
-]
-"""Is it stacked, narrow, are clients below, messages aside? The plainest shape is the first."""
-
 _LISTED = (8, 6, 4, 3, 2, 1)
 """How many messages of a group are listed if all of them would make the type too small."""
+
+_ENLARGED_SHAPES = [
+    replace(AUDIENCE, narrow=narrow, below=below, aside=aside)
+    for narrow, below, aside in product((False, True), repeat=3)
+] + [replace(AUDIENCE, narrow=True, below=True, stacked=True)]
+"""The plainest is the first."""
 
 
 def best_for_audience(sizes: Callable[[], Iterable[Size]], room: Size) -> Arrangement:
@@ -196,7 +241,7 @@ def best_for_audience(sizes: Callable[[], Iterable[Size]], room: Size) -> Arrang
     """
     enough = FROM_THE_LAST_ROW * room[1] / LEAST
     scales = [enough * each for each in _SCALES]
-    chosen = _for_audience(room, scales[-1], 1, False, False, False, False)
+    chosen = replace(AUDIENCE, width=room[0] // scales[-1], listed=1)
     for listed in (0, *_LISTED):
         low, high = 0, len(scales)  # the largest scale at which something fits is one of these
         while low < high:
@@ -215,29 +260,12 @@ def _fitting(
     sizes: Callable[[], Iterable[Size]], room: Size, scale: float, listed: int
 ) -> Arrangement | None:
     """The plainest arrangement in which all pictures fit a room at a scale, if there is one."""
-    for stacked, narrow, below, aside in _SHAPES:
-        each = _for_audience(room, scale, listed, stacked, narrow, below, aside)
+    for shape in _ENLARGED_SHAPES:
+        each = replace(shape, width=room[0] // scale, listed=listed)
         with arranged(each):
             if all(size[0] <= each.width and size[1] * scale <= room[1] for size in sizes()):
                 return each
     return None
-
-
-def _for_audience(
-    room: Size, scale: float, listed: int, stacked: bool, narrow: bool, below: bool, aside: bool
-) -> Arrangement:
-    return Arrangement(
-        True,
-        below,
-        narrow,
-        aside,
-        few_messages=True,
-        stacked=stacked,
-        width=room[0] // scale,
-        dense=True,
-        listed=listed,
-        large=True,
-    )
 
 
 @dataclass(frozen=True)
@@ -245,9 +273,15 @@ class _Measured:
     """An arrangement, the size of the picture in it, and how many times that size fits the room."""
 
     arrangement: Arrangement
-    size: tuple[float, float]
+    size: Size
     across: float
     down: float
+
+    @classmethod
+    def of(cls, arrangement: Arrangement, measure: Callable[[], Size], room: Size) -> "_Measured":
+        with arranged(arrangement):
+            width, height = measure()
+        return cls(arrangement, (width, height), room[0] / width, room[1] / height)
 
     @property
     def fits(self) -> bool:
@@ -260,59 +294,3 @@ class _Measured:
         if not self.fits:
             return min(self.across, 1) - 1, self.down, plainer
         return 1.0, min(scale, _ENOUGH), plainer, scale
-
-
-def _measured(
-    arrangement: Arrangement, measure: Callable[[], tuple[float, float]], room: tuple[float, float]
-) -> _Measured:
-    with arranged(arrangement):
-        width, height = measure()
-    return _Measured(arrangement, (width, height), room[0] / width, room[1] / height)
-
-
-def sized(in_files: float, on_screen: float) -> float:
-    """One of two sizes: for a file, or the smaller one for a screen."""
-    return on_screen if current().live else in_files
-
-
-def unscaled(otherwise: float, on_screen: float) -> float:
-    """One of two sizes: for a screen on which the picture is not enlarged, or otherwise."""
-    return on_screen if current().live and not current().large else otherwise
-
-
-LEAST = 12
-"""The smallest type for an audience, whose picture is enlarged."""
-
-LEAST_ON_SCREEN = 13
-"""The smallest type on a screen, where there is room."""
-
-
-def legible(size: float) -> float:
-    """A size of type, or the smallest one where it is read if that is larger."""
-    return max(size, unscaled(LEAST, LEAST_ON_SCREEN)) if current().live else size
-
-
-def plain() -> float:
-    """The size of what is not set off."""
-    return legible(12)
-
-
-def small() -> float:
-    """The size of the smallest words."""
-    return legible(10)
-
-
-def tag() -> float:
-    """The size of the type on tags."""
-    return legible(9.5)
-
-
-def line_pitch() -> float:
-    """The distance of two lines of text in a lane."""
-    on_screen = 15 if current().dense else 16
-    return sized(17, on_screen + min(3, current().taller / 8))
-
-
-def lane_gap() -> float:
-    """The distance of two lanes."""
-    return 2 if current().dense else sized(9, 4)

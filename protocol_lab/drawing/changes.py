@@ -16,7 +16,6 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from protocol_lab.drawing.arrangement import current
 from protocol_lab.drawing.cluster import (
     Bar,
     Card,
@@ -57,8 +56,7 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
             cluster = kept(key, partial(with_changes, cluster, before))
         name = title or cluster.title or spec_title(model.spec.name)
         alarms = [*cluster.alarms, *broken_invariants(model, row)]
-        breaks = alarms and previous is not None and current().has_names
-        if breaks and not broken_invariants(model, previous):
+        if alarms and previous is not None and not broken_invariants(model, previous):
             cluster = without_yellow(cluster)
         return draw_cluster(
             replace(cluster, title=name, show_title=title is not None, alarms=alarms)

@@ -158,8 +158,8 @@ class Cluster:
     `columns` is how many offsets have a place (more if a record or flag needs it); `axis` says what
     they count ("" for no numbers), and `first` is the number of the first one. `ticked` and
     `removed` are the words for a record with a ✓ and for one that is gone; `line` is a watermark
-    across all lanes. `alarms` say which promises are broken. `lane_width`, `note_width` and
-    `card_width` reserve space, in pixels, so that pictures of one run keep their shape.
+    across all lanes. `alarms` say which promises are broken. `card_width` is that of the clients
+    beside the lanes, in pixels; in a dense picture what a node says takes `lane_width`.
     """
 
     title: str = ""
@@ -177,7 +177,6 @@ class Cluster:
     ticked: str = "committed"
     removed: str = "truncated"
     lane_width: float = 120
-    note_width: float = 0
     card_width: float = 174
     legend: str = ""
     show_title: bool = True

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import small, unscaled
+from protocol_lab.drawing.arrangement import measures, type_size
 from protocol_lab.drawing.cluster import Cluster, CutLink
 from protocol_lab.drawing.svg import Svg, text_width
 
@@ -43,7 +43,7 @@ def tracks_of(cluster: Cluster) -> list[Track]:
 def track_width() -> float:
     """The width of a track, in pixels."""
     return (
-        max(text_width(line, small(), bold=True) for line in _label(CutLink((0, 0), "new")))
+        max(text_width(line, type_size(), bold=True) for line in _label(CutLink((0, 0), "new")))
         + 2 * _PAD
     )
 
@@ -81,7 +81,7 @@ def _crosses(top: float, bottom: float) -> Iterator[float]:
 
 
 def _line_height() -> float:
-    return unscaled(13, 15)
+    return measures().tag - 1
 
 
 def _draw_label(svg: Svg, link: CutLink, x: float, y: float) -> None:
@@ -97,7 +97,7 @@ def _draw_label(svg: Svg, link: CutLink, x: float, y: float) -> None:
             x,
             y - height / 2 + _line_height() * k - 1,
             text,
-            size=small(),
+            size=type_size(),
             bold=True,
             fill=palette.MUTED if not link.mark else palette.INK,
             text_anchor="middle",

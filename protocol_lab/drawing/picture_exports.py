@@ -7,7 +7,7 @@ from pathlib import Path
 
 from protocol_lab.checker.result import Result
 from protocol_lab.drawing.animation import animated_svg
-from protocol_lab.drawing.pictures import caption, moment_picture, picture_strip, stills
+from protocol_lab.drawing.pictures import caption, picture_strip, stills
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.traces.scenarios import scenario_text
@@ -16,8 +16,8 @@ from protocol_lab.traces.walk import Walk
 
 
 def to_svg(walk: Walk) -> str:
-    """The picture of this moment."""
-    return moment_picture(walk.model, walk.moment)
+    """The picture of this moment, with its caption and the legend."""
+    return picture_strip(walk, moments=[walk.moment])
 
 
 def to_film_strip(walk: Walk) -> str:

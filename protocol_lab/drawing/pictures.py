@@ -10,7 +10,7 @@ from string import punctuation
 from urllib.parse import quote
 
 from protocol_lab.drawing import film_strip
-from protocol_lab.drawing.arrangement import LEAST_ON_SCREEN, Arrangement, arranged, best
+from protocol_lab.drawing.arrangement import FILE, LEAST_ON_SCREEN, arranged, best
 from protocol_lab.drawing.film import cell_width
 from protocol_lab.drawing.table_picture import draw_state_table
 from protocol_lab.errors import LabError
@@ -94,7 +94,7 @@ def fitted(draws: Sequence[Draw], width: float, alarms: bool = True) -> list[str
     if not draws:
         return []
     with keeping_results():  # the same states are drawn in every arrangement
-        with arranged(Arrangement(live=True)):
+        with arranged(FILE):
             sizes = [size_of(draw()) for draw in draws]
         largest = [max(zip(sizes, draws), key=lambda each: each[0][side])[1] for side in (0, 1)]
 
@@ -102,8 +102,8 @@ def fitted(draws: Sequence[Draw], width: float, alarms: bool = True) -> list[str
             pictures = [draw() for draw in largest]
             return _widest(pictures), max(size_of(each)[1] for each in pictures)
 
-        arrangement, _ = best(measure, (width, inf))
-        with arranged(replace(arrangement, still=True, alarms=alarms)):
+        arrangement, _ = best(measure, (width, inf), replace(FILE, alarms=alarms))
+        with arranged(arrangement):
             return [draw() for draw in draws]
 
 

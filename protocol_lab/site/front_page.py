@@ -8,12 +8,13 @@ import importlib
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from html import escape
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import Arrangement, Places, arranged, keeping
+from protocol_lab.drawing.arrangement import SCREEN, Places, arranged, keeping
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.errors import LabError
 from protocol_lab.site.sessions import Sessions
@@ -28,8 +29,9 @@ _PLACE = re.compile(
     r"(?: ([\w.]+)(?: (\d+))?)?(?:\n([^}]*))?\}"
 )
 
-_WIDE = Arrangement(live=True, below=True, width=612, bars=False, dense=True, box=100)
-_NARROW = Arrangement(live=True, below=True, narrow=True, stacked=True, width=324, bars=False)
+_FILM = replace(SCREEN, below=True, bars=False)
+_WIDE = replace(_FILM, width=612, dense=True, box=100)
+_NARROW = replace(_FILM, narrow=True, stacked=True, width=324)
 
 
 def _style() -> str:

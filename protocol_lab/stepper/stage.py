@@ -1,5 +1,6 @@
 """The cluster's picture, as large as its space allows, arranged for a whole walk."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial, reduce
@@ -9,6 +10,7 @@ from protocol_lab.drawing.arrangement import (
     FROM_THE_LAST_ROW,
     LEAST,
     LEAST_ON_SCREEN,
+    SCREEN,
     Arrangement,
     Places,
     arranged,
@@ -38,11 +40,9 @@ otherwise the records and lanes grow alone."""
 _SMALLEST = 11 / LEAST_ON_SCREEN
 """The scale below which a picture that does not fit is scrolled rather than made smaller."""
 
-_BOXES = (160, 144, 128, 112, 100, 90, 80, 70)
-_CARDS = (280, 220, 160, 120, 90, 60, 30)
-_TALLER = (200, 160, 120, 96, 72, 56, 44, 32, 24, 16, 8)
-"""What is tried, in pixels: the widths of records, and what is added to the widths of clients'
-cards and to the heights of lanes."""
+_BOXES = range(160, 60, -1)
+_TALLER = range(200, -1, -1)
+"""In pixels, the widths of records, and what is added to the heights of lanes."""
 
 Size = tuple[float, float]
 
@@ -87,7 +87,7 @@ class Stage:
 
         whole = self._room[0] - _MARGINS
         for width in ((whole - _GAP) / 2, whole):
-            arrangement, size = best(measure, (width, inf))
+            arrangement, size = best(measure, (width, inf), SCREEN)
             if size[0] <= width:
                 break
         return arrangement
@@ -131,7 +131,7 @@ class Stage:
     def _choose(self, walk: Walk, every: list[Moment]) -> list[Moment]:
         """Choose by the moments that turn out to be the largest, which are returned; the size is
         that of all, so that there is one scale for the walk as far as it goes."""
-        few = _largest_of(every, _measured(walk, every, Arrangement(live=True)))
+        few = _largest_of(every, _measured(walk, every, SCREEN))
         while True:
             sizes_of_few = partial(self._tried_sizes, walk, few)
             if self._for_audience:
@@ -154,7 +154,8 @@ class Stage:
     def _best(self, sizes: Callable[[], list[Size]]) -> Arrangement:
         """The arrangement for type of full size, or for smaller type if nothing else fits."""
         for self._least in (1, _SMALLEST):
-            arrangement, size = best(lambda: reduce(_around, sizes()), self._units(self._least))
+            room = self._units(self._least)
+            arrangement, size = best(lambda: reduce(_around, sizes()), room, SCREEN)
             if self._fits(size):
                 break
         return arrangement
@@ -164,8 +165,7 @@ class Stage:
         return self._room[0] / scale, self._room[1] / scale
 
     def _fill_room(self, walk: Walk, moments: list[Moment]) -> None:
-        """Make records and clients wider and lanes higher, as far as all pictures still fit at
-        their scale."""
+        """Make records wider and lanes higher, as far as all pictures still fit at their scale."""
         at = self._arrangement
         if self._for_audience:
             scale = self._room[0] / at.width
@@ -174,28 +174,29 @@ class Stage:
             scale = min(most, *(room / own for room, own in zip(self._room, self._size)))
         width, height = self._units(max(scale, self._least))
 
-        def fitting(candidates: list[Arrangement], otherwise: Arrangement) -> Arrangement:
-            for each in candidates:
-                places = self._places and self._places.copy()
-                with arranged(each), keeping(places):
-                    # The largest again, in the rooms that the others need.
-                    drawn = (moment_picture(walk.model, at) for at in [*moments, *moments[:2]])
-                    if all(size[0] <= width and size[1] <= height for size in map(size_of, drawn)):
-                        self._places = places
-                        return each
-            return otherwise
+        def fits(each: Arrangement) -> bool:
+            with arranged(each), keeping(self._places and self._places.copy()):
+                # The largest again, in the rooms that the others need.
+                drawn = (moment_picture(walk.model, at) for at in [*moments, *moments[:2]])
+                return all(size[0] <= width and size[1] <= height for size in map(size_of, drawn))
 
-        at = fitting([replace(at, width=width // 1)], at)
+        def largest(at: Arrangement, part: str, sizes: range) -> Arrangement:
+            """The first of some sizes at which all pictures fit, or the arrangement as it is."""
+            ordered = [replace(at, **{part: each}) for each in sizes]
+            first = bisect_left(ordered, True, key=fits)
+            return ordered[first] if first < len(ordered) else at
+
+        if fits(wide := replace(at, width=width // 1)):
+            at = wide
         if not at.stacked:  # first, since in higher lanes more messages have room
-            taller = [replace(at, taller=each) for each in (*_TALLER, 0)]
-            all_shown = [replace(each, few_messages=False) for each in taller]
-            at = fitting(all_shown + taller if at.few_messages else taller, at)
-        at = fitting([replace(at, box=each) for each in _BOXES], at)
-        if at.box == _BOXES[0] and not at.below and not at.stacked:
-            at = fitting([replace(at, cards=each) for each in _CARDS], at)
+            shown = largest(replace(at, few_messages=False), "taller", _TALLER)
+            at = shown if not at.few_messages or fits(shown) else largest(at, "taller", _TALLER)
+        at = largest(at, "box", _BOXES)
         self._arrangement = at
         with keeping(self._places):
-            self._size = reduce(_around, _measured(walk, moments, at).values())
+            for _ in range(2):  # the first time notes the rooms
+                sizes = _measured(walk, moments, at)
+        self._size = reduce(_around, sizes.values())
 
     def _picture(self, walk: Walk) -> str:
         with arranged(self._arrangement), keeping(self._places):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Flag, Lane, Text, Value, drawing_of
-from protocol_lab.drawing.svg import text_width
 from protocol_lab.model.layout import NONE
 
 NEXT_STEPS = (
@@ -25,7 +24,6 @@ STAGES = ("", "ledger", "topic")
 """Whom a consumer that reads in two stages has asked, by its stage."""
 
 READ, LEFT_OVER = "● consumers read it", "✗ nobody will delete it"
-WIDEST_CHANGE = text_width(LEFT_OVER) + text_width(f"was {READ}", 10) + 13
 MOST_RECEIVED = 8
 NULL = 0
 
@@ -61,8 +59,7 @@ def describe(s, c, is_left_over: Callable[[Any, int], bool]) -> Cluster:
         first=1,
         ticked="served",
         removed="deleted",
-        lane_width=WIDEST_CHANGE,
-        note_width=130,
+        lane_width=291,
         legend=LEGEND,
     )
 

@@ -52,7 +52,6 @@ def draw_crash_windows(model: Model) -> str:
             axis="moment",
             first=1,
             ticked="read by consumers",
-            lane_width=150,
             legend="✓ solid border: consumers read it · L1: the old ledger · L2: the new one",
         )
     )

@@ -215,12 +215,11 @@ def test_every_picture_is_well_formed_and_nothing_overlaps(name, constants):
         assert root.find(f"{SVG}title").text == f"Step {k}"
         assert described(svg)
         assert not any(each.get("id") for each in root.iter()), "ids collide on a page"
-        _, _, width, height = map(float, root.get("viewBox").split())
+        x, y, width, height = map(float, root.get("viewBox").split())
         found = list(boxes(svg))
         for left, top, right, bottom, text in found:
-            assert min(left, top) >= 0, text
-            assert right <= width, text
-            assert bottom <= height, text
+            assert x <= left <= right <= x + width, text
+            assert y <= top <= bottom <= y + height, text
         for one, other in combinations(found, 2):
             apart = (
                 one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
@@ -244,20 +243,6 @@ def test_a_state_compared_with_itself_has_no_marks(name, constants):
     model = load(name).bind(**constants)
     for row in walk(model, 25, seed=3):
         assert texts(model.spec.draw(model, row, row)) == texts(model.spec.draw(model, row))
-
-
-def test_the_pictures_of_a_run_keep_their_width():
-    """Else everything would jump from step to step."""
-    model = load("kafka.unclean_leader_election").bind()
-    rows = play(model, TALK)
-    cases = [(model, rows)]
-    for name, constants in [*WALKS[:5], ("pulsar.compaction", {})]:
-        model = load(name).bind(**constants)
-        cases.append((model, walk(model, 60)))
-    for model, rows in cases:
-        pictures = [model.spec.draw(model, row, before) for before, row in pairwise(rows)]
-        widths = {ElementTree.fromstring(picture).get("width") for picture in pictures}
-        assert len(widths) == 1, (model.spec.name, widths)
 
 
 def test_all_replicas_and_records_are_in_the_picture():
@@ -297,8 +282,6 @@ def test_a_loss_is_shown_and_said():
     assert {"id 0 e0", "id 1 e1"} <= set(written)
     assert any("weak_isr is broken" in each for each in written)
     assert "follows replica 1" in written
-    assert "was believes it leads" in written
-    assert "was 1" in written, "its epoch"
 
 
 def test_an_invariant_that_can_not_be_computed_is_said_and_drawn():
@@ -316,10 +299,10 @@ def test_an_invariant_that_can_not_be_computed_is_said_and_drawn():
 def test_new_records_and_new_commits_are_marked():
     model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
     rows = play(model, KIP_101_LOSS)
-    assert texts(model.spec.draw(model, rows[5], rows[4])).count("new") == 1
-    assert texts(model.spec.draw(model, rows[7], rows[6])).count("new") == 1
-    assert texts(model.spec.draw(model, rows[8], rows[7])).count("committed") == 2
-    assert "new" not in texts(model.spec.draw(model, rows[5]))
+    told = [described(model.spec.draw(model, rows[k], rows[k - 1])) for k in (5, 7, 8)]
+    assert [each.count(", new") for each in told] == [1, 1, 0]
+    assert told[2].count("committed just now") == 2
+    assert ", new" not in described(model.spec.draw(model, rows[5]))
 
 
 def test_deposed_leaders_are_told_from_the_true_one():
@@ -341,17 +324,17 @@ def test_the_talk_slide_by_slide():
     model = load("kafka.unclean_leader_election").bind()
     rows = play(model, TALK)
     pictures = [model.spec.draw(model, after, before) for before, after in pairwise(rows)]
-    shown = [texts(picture) for picture in pictures]
-    assert "waits for offset 1 (was may" in " ".join(shown[0]), "slide 46"
+    shown, told = [texts(each) for each in pictures], [described(each) for each in pictures]
+    assert "waits for offset 1 (was may" in told[0], "slide 46"
     assert "○ out of sync" in shown[1], "slide 47"
-    assert "has offset 1, which the leader lacks" in " ".join(shown[3]), "slide 48"
-    assert "differs from the leader at offset 1" in " ".join(shown[4]), "slide 49"
+    assert "has offset 1, which the leader lacks" in told[3], "slide 48"
+    assert "differs from the leader at offset 1" in told[4], "slide 49"
     assert "truncated" in shown[9], "slide 51"
-    assert "committed" in shown[10], "slide 52"
-    assert "was before offset 1" in shown[10]
+    assert "committed just now" in told[10], "slide 52"
+    assert "was before offset 1" in told[10]
     assert any("2 needed" in each for each in shown[12]), "slide 54"
     assert "dead" in shown[13], "slide 55"
-    assert "lost p1 e1" in shown[14], "slide 56"
+    assert "lost here: p1 e1" in told[14], "slide 56"
     assert "✗ lost: 1" in shown[14]
     assert any("committed_messages_never_lost is broken" in each for each in shown[14])
     assert not any("lost" in each for picture in shown[:14] for each in picture)

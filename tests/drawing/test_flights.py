@@ -5,7 +5,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 from protocol_lab.drawing import Card, Cluster, CutLink, Lane, Message, Messages, Text, draw_cluster
-from protocol_lab.drawing.arrangement import Arrangement, arranged
+from protocol_lab.drawing.arrangement import SCREEN, arranged
 from protocol_lab.drawing.changes import with_changes
 from protocol_lab.drawing.cut_links import tracks_of
 from protocol_lab.model.layout import Node
@@ -68,7 +68,7 @@ def test_a_lost_message_has_no_arrowhead_but_a_cross():
 def test_a_crowd_keeps_what_is_new_and_what_has_an_effect_and_counts_the_others():
     crowd = [message(1, 2, topic=str(k), faded=k < 20) for k in range(40)]
     new = replace(message(4, 2), mark="new")
-    with arranged(Arrangement(live=True, few_messages=True, width=640)):
+    with arranged(replace(SCREEN, few_messages=True, width=640)):
         svg = draw_cluster(cluster(*crowd, new))
     told = texts(svg)
     shown = [each for each in told if each in ("m12", "m42")]
@@ -83,9 +83,9 @@ def test_what_has_no_place_is_listed():
         with arranged(at):
             return "In flight" in texts(draw_cluster(cluster(message("w1", 1), clients=("w1",))))
 
-    assert not listed(Arrangement(live=True))
-    assert listed(Arrangement(live=True, below=True, width=400))
-    assert listed(Arrangement(live=True, below=True, narrow=True, stacked=True, width=374))
+    assert not listed(SCREEN)
+    assert listed(replace(SCREEN, below=True, width=400))
+    assert listed(replace(SCREEN, below=True, narrow=True, stacked=True, width=374))
     assert "the controller" in str(texts(draw_cluster(cluster(message(1, "the controller")))))
 
 
@@ -105,7 +105,7 @@ def test_messages_and_broken_links_stay_apart():
 
 
 def test_a_flight_says_where_it_comes_from_and_where_it_goes():
-    with arranged(Arrangement(live=True)):
+    with arranged(SCREEN):
         svg = draw_cluster(cluster(message("w1", 2), message(3, 1), clients=("w1",)))
     parts = ElementTree.fromstring(svg).iter(f"{SVG}g")
     ways = {

@@ -1,22 +1,10 @@
 """The clients of a cluster: beside its lanes, or under them."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import (
-    current,
-    kept_height,
-    lane_gap,
-    legible,
-    plain,
-    unscaled,
-)
+from protocol_lab.drawing.arrangement import current, kept_height, measures, type_size
 from protocol_lab.drawing.cluster import Card, Cluster, Text
-from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid, card_width
-from protocol_lab.drawing.cluster_picture.picture_text import (
-    close_part,
-    highlight,
-    open_part,
-    said_before,
-)
+from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid
+from protocol_lab.drawing.cluster_picture.picture_text import close_part, highlight, open_part
 from protocol_lab.drawing.svg import Svg, text_width, wrap
 
 
@@ -25,19 +13,16 @@ def draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: float
     if not cluster.cards:
         return top
     if not any(card.is_left for card in cluster.cards):
-        svg.text(grid.cards + 2, top - 8, cluster.cards_name, size=legible(11), fill=palette.MUTED)
+        svg.text(grid.cards + 2, top - 8, cluster.cards_name, size=type_size(), fill=palette.MUTED)
     ends = [top]
     for x, is_left in ((MARGIN, True), (grid.cards, False)):
         cards = [each for each in cluster.cards if each.is_left is is_left]
-        room = (bottom - top + lane_gap()) / max(1, len(cards))
-        if not current().live:
-            room = min(room, max(grid.lane_heights, default=room) + lane_gap())
-        least = room - lane_gap() if current().live else 0
+        room = (bottom - top + measures().gap) / max(1, len(cards))
         y = top
         for card in cards:
-            height = _draw_card(svg, x, y, card, card_width(cluster), least)
-            y += max(height + lane_gap(), room)
-        ends.append(y - lane_gap())
+            height = _draw_card(svg, x, y, card, cluster.card_width, room - measures().gap)
+            y += max(height + measures().gap, room)
+        ends.append(y - measures().gap)
     return max(ends)
 
 
@@ -58,21 +43,22 @@ def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float, least: fl
     """One client, of at least this height; returns its height."""
     lines = _card_lines(card, width)
     head = 20 if current().large else 26
-    pitch = unscaled(15, 16)
+    pitch = measures().line
     count = kept_height(f"lines of {card.name} at {width:.0f}", len(lines))
-    height = max(least, head + pitch * count + unscaled(0, 4))
+    height = max(least, head + pitch * count + (0 if current().large else 4))
     open_part(svg, f"card {card.name}")
     svg.rect(x, y, width, height, rx=10, fill=palette.PAPER, stroke=palette.LINE)
-    svg.text(x + 10, y + head - (6 if current().large else 8), card.name, size=plain(), bold=True)
+    name_at = y + head - (6 if current().large else 8)
+    svg.text(x + 10, name_at, card.name, size=type_size(), bold=True)
     for k, (line, text) in enumerate(lines):
         if text.was is not None:
-            marked = text_width(line, legible(11.5)) + 8
+            marked = text_width(line, type_size()) + 8
             highlight(svg, x + 6, y + head - 2 + pitch * k, marked, pitch, text)
         svg.text(
             x + 10,
             y + head + pitch - 6 + pitch * k,
             line,
-            size=legible(11.5),
+            size=type_size(),
             fill=palette.TONES[text.tone if text.was is None else "ink"],
         )
     close_part(svg)
@@ -82,10 +68,5 @@ def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float, least: fl
 def _card_lines(card: Card, width: float) -> list[tuple[str, Text]]:
     """The card's text in lines that fit, each with the text that it is part of."""
     return [
-        (line, text)
-        for text in card.lines
-        for before in [said_before(text)]
-        for line in wrap(
-            f"{text.text} ({before})" if before else text.text, width - 20, legible(11.5)
-        )
+        (line, text) for text in card.lines for line in wrap(text.text, width - 20, type_size())
     ]

@@ -9,7 +9,7 @@ arrived flies on (`js/moves.js`).
 from dataclasses import dataclass, replace
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, kept_width, small
+from protocol_lab.drawing.arrangement import current, kept_width, measures, type_size
 from protocol_lab.drawing.cluster import Cluster, Lane, Message
 from protocol_lab.drawing.cluster_picture.grid import Band, Grid
 from protocol_lab.drawing.cluster_picture.picture_text import close_part
@@ -134,7 +134,7 @@ def inbox_width(lanes: list[list[Message]], heights: list[float], room: float) -
     widths = [_width(_of_node(each)) for lane in lanes for each in lane]
     needed = max(map(_least_width, lanes, heights), default=0)
     if widths:
-        needed = max(needed, text_width(ON_ITS_WAY, small())) + 2 * _GAP
+        needed = max(needed, text_width(ON_ITS_WAY, type_size())) + 2 * _GAP
     one = kept_width("message", max(widths, default=-2 * _GAP) + 2 * _GAP)
     inbox = kept_width(f"inbox of lanes {current().taller} taller", needed)
     return max(one, min(inbox, room))
@@ -217,11 +217,11 @@ def _label(item: Message) -> str:
 
 
 def _width(words: list[str]) -> float:
-    return max(text_width(each, small(), bold=not k) for k, each in enumerate(words)) + 2 * _PAD
+    return max(text_width(each, type_size(), bold=not k) for k, each in enumerate(words)) + 2 * _PAD
 
 
 def _height(lines: int) -> float:
-    return (14 if current().large else 16) * lines + 6
+    return measures().pill * lines + 6
 
 
 def _tone(item: Message) -> str:
@@ -243,7 +243,7 @@ def _draw_words(svg: Svg, item: Message, words: list[str], x: float, y: float, r
             x + width / 2,
             y + _height(1) * (k + 1) - 7 - 5 * k,
             text,
-            size=small(),
+            size=type_size(),
             bold=not k,
             fill=palette.MUTED if item.faded or k else palette.INK,
             text_anchor="middle",
@@ -251,7 +251,7 @@ def _draw_words(svg: Svg, item: Message, words: list[str], x: float, y: float, r
 
 
 def _draw_count(svg: Svg, x: float, y: float, count: int) -> None:
-    svg.text(x, y + 4, f"+{count}", size=small(), fill=palette.MUTED, text_anchor="middle")
+    svg.text(x, y + 4, f"+{count}", size=type_size(), fill=palette.MUTED, text_anchor="middle")
 
 
 def _open_flight(

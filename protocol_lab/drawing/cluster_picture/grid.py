@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from protocol_lab.drawing.arrangement import current, sized, unscaled
-from protocol_lab.drawing.cluster import Cluster
+from protocol_lab.drawing.arrangement import current, measures
 from protocol_lab.drawing.cut_links import Track
 
 MARGIN = 14
@@ -19,37 +18,17 @@ def badge_room(has_badges: bool = True) -> float:
     name."""
     if not has_badges:
         return 12
-    return 8 if current().large and not current().stacked else sized(46, 38)
-
-
-def box_height() -> float:
-    """The height of the box of a record, or of a message."""
-    return 34 if current().large else 38 if current().dense else sized(42, 44)
-
-
-def box_top() -> float:
-    """How far below the top of a lane its records begin; tags stand on their upper edges."""
-    return 9 if current().large else 10 if current().dense else sized(15, 11)
+    return 8 if current().large and not current().stacked else 38
 
 
 def box_width(is_narrow: bool) -> float:
     """The width of a record's box."""
-    return current().box or (unscaled(54, 60) if is_narrow else WIDE_BOX)
-
-
-def card_width(cluster: Cluster) -> float:
-    """The width of a client's card beside the lanes."""
-    return cluster.card_width + current().cards
+    return current().box or (measures().narrow if is_narrow else WIDE_BOX)
 
 
 def record_height() -> float:
     """The height of a record's box: it grows with its lane."""
-    return box_height() + min(current().taller / 2, 18)
-
-
-def tag_height() -> float:
-    """The height of a tag."""
-    return unscaled(14, 16)
+    return measures().record + min(current().taller / 2, 18)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,7 @@ any number of nodes.
 from dataclasses import replace
 from math import inf
 
-from protocol_lab.drawing.arrangement import (
-    current,
-    kept_height,
-    kept_width,
-    line_pitch,
-    plain,
-    sized,
-)
+from protocol_lab.drawing.arrangement import current, kept_height, kept_width, measures, type_size
 from protocol_lab.drawing.cluster import Cluster
 from protocol_lab.drawing.cluster_picture.flights import (
     channel_width,
@@ -26,9 +19,7 @@ from protocol_lab.drawing.cluster_picture.grid import (
     MARGIN,
     Grid,
     badge_room,
-    box_top,
     box_width,
-    card_width,
     record_height,
 )
 from protocol_lab.drawing.cluster_picture.lane_heads import heads_of
@@ -51,17 +42,16 @@ def grid_of(cluster: Cluster) -> Grid:
         return _stacked_grid(cluster)
     columns = _columns(cluster)
     box = box_width(columns > _MOST_WIDE_BOXES or current().narrow)
-    reserved, beside = _reserved(cluster)
-    names = kept_width("names", max([reserved, *map(lane_text_width, cluster.lanes)]))
+    names = kept_width("names", max(map(lane_text_width, cluster.lanes), default=0))
     flights, heights_and_tops = flights_of(cluster), _lane_heights(cluster)
-    has_badges = not current().has_names or any(lane.badge for lane in cluster.lanes)
+    has_badges = any(lane.badge for lane in cluster.lanes)
     has_badges = kept_width("badges", has_badges) > 0
     left = MARGIN + _beside(cluster, channel_width(cluster, flights.left, "left"), True)
     words = left + badge_room(has_badges)
-    logs = words + names + sized(18, 8)
+    logs = words + names + 8
     # A flag after the last column still has its label inside the lane.
     flags = [flag_width(lane) for lane in cluster.lanes]
-    tail = kept_width("tail", max([sized(24, 12), beside, *flags]))
+    tail = kept_width("tail", max([12, *flags]))
     cards = _beside(cluster, channel_width(cluster, flights.right, "right"), False)
     inbox = logs + columns * (box + BOX_GAP) + tail
     list_width = 0.0
@@ -70,8 +60,7 @@ def grid_of(cluster: Cluster) -> Grid:
         list_width = max(map(narrowest_group, groups), default=0)
         list_width += (9 if current().large else 8) if list_width else 0
         list_width = kept_width("messages", list_width)
-    narrowest = _narrowest_live(cluster) if current().live else _NARROWEST
-    narrowest = max(narrowest, current().width + 2 * CROPPED - list_width)
+    narrowest = max(_narrowest(cluster), current().width + 2 * CROPPED - list_width)
     tracks = tracks_of(cluster)
     down = kept_width("links", len(tracks) * track_width())
     spare = narrowest - cards - MARGIN - inbox - down
@@ -91,7 +80,7 @@ def grid_of(cluster: Cluster) -> Grid:
         inbox,
         links,
         right,
-        right + cards - card_width(cluster),
+        right + cards - cluster.card_width,
         width + list_width,
         heights,
         tops,
@@ -101,19 +90,11 @@ def grid_of(cluster: Cluster) -> Grid:
     )
 
 
-def _reserved(cluster: Cluster) -> tuple[float, float]:
-    """The widths that a picture reserves for what lanes say and for notes. The pictures of a walk
-    know what lanes say, and leave the room of notes to the records."""
-    if not current().has_names:
-        return cluster.lane_width, cluster.note_width
-    return 0, 0
-
-
 def _beside(cluster: Cluster, channel: float, is_left: bool) -> float:
     """The width of the clients on one side, with what is between them and the lanes."""
     if current().below or not any(card.is_left is is_left for card in cluster.cards):
         return 0
-    return card_width(cluster) + max(12, channel)
+    return cluster.card_width + max(12, channel)
 
 
 def _stacked_grid(cluster: Cluster) -> Grid:
@@ -135,10 +116,11 @@ def _stacked_grid(cluster: Cluster) -> Grid:
     width = max(needed)
     right = width - MARGIN
     rows = [len(each) for each in heads_of(cluster, right - MARGIN)]
-    head = line_pitch() * kept_height(f"head at {width:.0f}", max(rows, default=1)) + 6
-    log = box_top() + record_height() + (17 if any(lane.flags for lane in cluster.lanes) else 6)
+    head = measures().line * kept_height(f"head at {width:.0f}", max(rows, default=1)) + 6
+    below = 17 if any(lane.flags for lane in cluster.lanes) else 6
+    log = measures().above + record_height() + below
     heights = [head + log] * len(cluster.lanes)
-    tops = [head + box_top()] * len(cluster.lanes)
+    tops = [head + measures().above] * len(cluster.lanes)
     return Grid(
         columns,
         box_width(True),
@@ -168,30 +150,30 @@ def _columns(cluster: Cluster) -> int:
 def _lane_heights(cluster: Cluster) -> tuple[list[float], list[float]]:
     """How high the lanes are, and how far below their tops the records begin.
 
-    All are equally high; on a screen those without words below their records are lower, and for an
-    audience those with fewer lines. On a screen the records are in the middle."""
+    All are equally high, but for those without words below their records, and for an audience those
+    with fewer lines. The records are in the middle."""
     lines = [len(lane.lines) for lane in cluster.lanes]
     if not current().large:
         most = kept_height(f"lines at {current().width}", max(lines, default=1))
         lines = [most] * len(lines)
     alone = 3 if current().dense else 8
-    below = [sized(20, 17) if lane.flags else sized(20, alone) for lane in cluster.lanes]
+    below = [17 if lane.flags else alone for lane in cluster.lanes]
     logs = [
-        box_top() + record_height() + kept_height(f"below {k}", under)
+        measures().above + record_height() + kept_height(f"below {k}", under)
         for k, under in enumerate(below)
     ]
     heights = [
-        max(log, line_pitch() * said + sized(12, 6)) + current().taller / 2
+        max(log, measures().line * said + 6) + current().taller / 2
         for said, log in zip(lines, logs)
     ]
-    spare = [height - log if current().live else 0 for height, log in zip(heights, logs)]
-    return heights, [box_top() + each / 2 for each in spare]
+    spare = [height - log for height, log in zip(heights, logs)]
+    return heights, [measures().above + each / 2 for each in spare]
 
 
-def _narrowest_live(cluster: Cluster) -> float:
+def _narrowest(cluster: Cluster) -> float:
     """The width of a bar's longest value beside its name."""
     widest = [
-        text_width(f"{bar.name} {value.label} {value.value.text}", plain(), bold=True) + 80
+        text_width(f"{bar.name} {value.label} {value.value.text}", type_size(), bold=True) + 80
         for bar in cluster.bars
         for value in bar.values
     ]

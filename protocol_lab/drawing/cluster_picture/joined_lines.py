@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from protocol_lab.drawing.arrangement import current, keeping, legible
+from protocol_lab.drawing.arrangement import current, keeping, type_size
 from protocol_lab.drawing.cluster import Card, Cluster, Lane, Messages, Text
 from protocol_lab.drawing.cluster_picture.grid import CROPPED
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
@@ -75,7 +75,7 @@ def _dense_card(card: Card, width: float) -> Card:
     for line in card.lines:
         both = f"{lines[-1].text} · {line.text}" if lines else ""
         alike = lines and lines[-1].tone == line.tone and lines[-1].was is line.was is None
-        if alike and text_width(both, legible(11.5)) <= width - 20:
+        if alike and text_width(both, type_size()) <= width - 20:
             lines[-1] = replace(line, text=both)
         else:
             lines.append(line)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, lane_gap, legible, line_pitch, sized, small
+from protocol_lab.drawing.arrangement import current, measures, type_size
 from protocol_lab.drawing.cluster import Cluster, Flag, Lane
 from protocol_lab.drawing.cluster_picture.client_cards import draw_cards
 from protocol_lab.drawing.cluster_picture.flights import (
@@ -17,7 +17,6 @@ from protocol_lab.drawing.cluster_picture.grid import (
     NARROWEST_NOTE,
     Band,
     Grid,
-    card_width,
     record_height,
 )
 from protocol_lab.drawing.cluster_picture.lane_heads import HEAD_GAP, Row, heads_of
@@ -27,7 +26,7 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
     draw_text,
     open_part,
     size_of,
-    widths_of,
+    text_room,
 )
 from protocol_lab.drawing.cluster_picture.record_boxes import draw_entry
 from protocol_lab.drawing.cut_links import draw_links
@@ -41,18 +40,18 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, flights: Flights, y: floa
         number = cluster.first + offset
         name = f"{cluster.axis} {number}" if offset == 0 else str(number)
         middle = grid.column(offset) + grid.box / 2
-        svg.text(middle, y + 9, name, size=legible(11), fill=palette.MUTED, text_anchor="middle")
+        svg.text(middle, y + 9, name, size=type_size(), fill=palette.MUTED, text_anchor="middle")
     if any(flights.here):
-        svg.text(grid.inbox + 6, y + 9, ON_ITS_WAY, size=legible(11), fill=palette.MUTED)
+        svg.text(grid.inbox + 6, y + 9, ON_ITS_WAY, size=type_size(), fill=palette.MUTED)
     axis = 15 if current().dense else 17
     top = y + (axis if cluster.axis or cluster.cards else 0)
     bands = []
-    bottom = top - lane_gap()
+    bottom = top - measures().gap
     for height, records in zip(grid.lane_heights, grid.record_tops):
-        begin = bottom + lane_gap()
+        begin = bottom + measures().gap
         bands.append(Band(begin, height, begin + records, grid.head))
         bottom = bands[-1].bottom
-    for lane, band in zip(cluster.lanes if current().has_names else (), bands):
+    for lane, band in zip(cluster.lanes, bands):
         _draw_lane_paper(svg, grid, lane, band)  # below all that moves between lanes
     heads = heads_of(cluster, grid.right - grid.left) if grid.head else [[] for _ in bands]
     for lane, band, head in zip(cluster.lanes, bands, heads):
@@ -60,7 +59,7 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, flights: Flights, y: floa
     draw_inboxes(svg, cluster, flights.here, bands, grid)
     draw_links(svg, grid.tracks, grid.links, [band.middle for band in bands])
     end = top if current().below else draw_cards(svg, grid, cluster, top, bottom)
-    draw_channel(svg, cluster, flights.left, bands, (MARGIN + card_width(cluster), grid.left))
+    draw_channel(svg, cluster, flights.left, bands, (MARGIN + cluster.card_width, grid.left))
     draw_channel(svg, cluster, flights.right, bands, (grid.cards, grid.right))
     if cluster.line:
         x = grid.boundary(cluster.line.offset)
@@ -70,16 +69,14 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, flights: Flights, y: floa
         )
         for first, last in parts:
             svg.line(x, first, x, last, stroke=palette.INK, stroke_width=2.2)
-        label = cluster.line.label
-        if current().has_names:
-            label = replace(label, was=None)  # the line itself moves
-        width = sum(widths_of(label, legible(11.5)))
-        most = (grid.aside or grid.width) - MARGIN if end <= bottom + lane_gap() else grid.right
+        label = replace(cluster.line.label, was=None)  # the line itself moves
+        width = text_room(label, type_size())
+        most = (grid.aside or grid.width) - MARGIN if end <= bottom + measures().gap else grid.right
         left = x + 5 if x + 5 + width <= most else max(grid.left, x - 5 - width)
-        draw_text(svg, left, bottom + 15, label, legible(11.5))
+        draw_text(svg, left, bottom + 15, label, type_size())
         close_part(svg)
     return max(
-        bottom + (sized(24, 20) if cluster.line else 6 if current().large else 10),
+        bottom + (20 if cluster.line else 6 if current().large else 10),
         end + (5 if current().dense else 10),
     )
 
@@ -99,14 +96,8 @@ def _draw_lane(
     svg: Svg, grid: Grid, cluster: Cluster, lane: Lane, band: Band, head: list["Row"]
 ) -> None:
     y = band.log
-    if not current().has_names:
-        _draw_lane_paper(svg, grid, lane, band)
     if lane.badge:
-        x, middle = (
-            (grid.right - 38, band.top + 14)
-            if grid.head
-            else (grid.left + sized(9, 5), band.middle)
-        )
+        x, middle = (grid.right - 38, band.top + 14) if grid.head else (grid.left + 5, band.middle)
         if badge_width(lane):
             x, middle = grid.words, _first_line(lane, band) - 5
         name = lane.badge if lane.badge == "crown" else f"{lane.name} {lane.badge}"
@@ -129,7 +120,7 @@ def _draw_lane(
     used = max([entry.offset + 1 for entry in lane.entries], default=0)
     if not lane.entries and lane.empty:
         middle = band.records + record_height() / 2
-        svg.text(grid.logs + 4, middle + 4, lane.empty, size=legible(11), fill=palette.MUTED)
+        svg.text(grid.logs + 4, middle + 4, lane.empty, size=type_size(), fill=palette.MUTED)
         used = 1
     for k, flag in enumerate(lane.flags):
         open_part(svg, f"{lane.name} flag {k}", kind="mark")
@@ -145,11 +136,11 @@ def _draw_lines(svg: Svg, grid: Grid, lane: Lane, band: Band) -> None:
     for k, pieces in enumerate(lane.lines):
         x: float = grid.words + (0 if k else badge_width(lane))
         for piece in (each for each in pieces if each.text):
-            x = draw_text(svg, x, first + k * line_pitch(), piece, size_of(lane, piece)) + 8
+            x = draw_text(svg, x, first + k * measures().line, piece, size_of(lane, piece)) + 8
 
 
 def _first_line(lane: Lane, band: Band) -> float:
-    return band.middle - line_pitch() * len(lane.lines) / 2 + 13
+    return band.middle - measures().line * len(lane.lines) / 2 + 13
 
 
 def _draw_head(svg: Svg, grid: Grid, lane: Lane, rows: list[Row], y: float) -> None:
@@ -159,20 +150,20 @@ def _draw_head(svg: Svg, grid: Grid, lane: Lane, rows: list[Row], y: float) -> N
             for piece in pieces:
                 x = draw_text(svg, x, y, piece, size_of(lane, piece)) + 8
             x += HEAD_GAP - 8
-        y += line_pitch()
+        y += measures().line
 
 
 def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
-    """Beside the records, if there is room: in a picture of a walk the records have precedence."""
+    """Beside the records, if there is room."""
     room = grid.inbox - x - 8
-    if current().has_names and room < NARROWEST_NOTE:
+    if room < NARROWEST_NOTE:
         return
     lines = [
-        (line, note.tone) for note in lane.notes for line in wrap(note.text, room, legible(11.5))
+        (line, note.tone) for note in lane.notes for line in wrap(note.text, room, type_size())
     ]
     first = y + record_height() / 2 + 4 - 7.5 * (len(lines) - 1)
     for k, (line, tone) in enumerate(lines):
-        svg.text(x, first + 15 * k, line, size=legible(11.5), fill=palette.TONES[tone])
+        svg.text(x, first + 15 * k, line, size=type_size(), fill=palette.TONES[tone])
 
 
 def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:
@@ -195,4 +186,4 @@ def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:
 def _draw_flag(svg: Svg, grid: Grid, flag: Flag, band: Band) -> None:
     x, foot = grid.boundary(flag.offset), band.bottom - 4
     svg.line(x, band.log + 6, x, foot, stroke=palette.INK, stroke_width=2.2)
-    draw_text(svg, x + 4, foot - 2, flag.label, small())
+    draw_text(svg, x + 4, foot - 2, flag.label, type_size())

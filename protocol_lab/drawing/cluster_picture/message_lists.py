@@ -1,9 +1,9 @@
 """The groups of messages of a cluster: under its lanes, or beside them."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, legible, plain, tag
+from protocol_lab.drawing.arrangement import current, measures, type_size
 from protocol_lab.drawing.cluster import Message, Messages
-from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid, box_height, tag_height
+from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid
 from protocol_lab.drawing.cluster_picture.picture_text import close_part, open_part
 from protocol_lab.drawing.svg import Svg, text_width, total_width
 
@@ -39,7 +39,7 @@ def narrowest_group(group: Messages) -> float:
     shown = shown_messages(group)
     folded = len(group.items) - len(shown)
     words = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
-    head = text_width(group.name, legible(11.5), bold=True) + text_width(words, legible(11.5)) + 14
+    head = text_width(group.name, type_size(), bold=True) + text_width(words, type_size()) + 14
     return max([150.0, head, *map(message_width, shown)])
 
 
@@ -48,8 +48,8 @@ def _group_width(group: Messages) -> float:
     shown = shown_messages(group)
     words = group.empty if not shown else "" if len(shown) == len(group.items) else group.folded
     head = (
-        text_width(group.name, legible(11.5), bold=True)
-        + text_width(words, legible(11.5))
+        text_width(group.name, type_size(), bold=True)
+        + text_width(words, type_size())
         + (90 if words else 10)
     )
     return max(head, total_width(map(message_width, shown), 8))
@@ -57,12 +57,12 @@ def _group_width(group: Messages) -> float:
 
 def draw_messages(svg: Svg, grid: Grid, group: Messages, y: float, left: float = MARGIN) -> float:
     """Messages as boxes that flow from left to right; beyond the limit they are only counted."""
-    svg.text(left, y + 13, group.name, bold=True, size=legible(11.5))
+    svg.text(left, y + 13, group.name, bold=True, size=type_size())
     shown = shown_messages(group)
     folded = len(group.items) - len(shown)
     beside = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
-    x = left + text_width(group.name, legible(11.5), bold=True) + 10
-    svg.text(x, y + 13, beside, size=legible(11.5), fill=palette.MUTED)
+    x = left + text_width(group.name, type_size(), bold=True) + 10
+    svg.text(x, y + 13, beside, size=type_size(), fill=palette.MUTED)
     y += 18 if current().dense else 25
     if not shown:
         return y
@@ -81,15 +81,15 @@ def draw_messages(svg: Svg, grid: Grid, group: Messages, y: float, left: float =
 def _message_height(items: list[Message]) -> float:
     """The height of the boxes of a group; for an audience they are as low as their words."""
     if not current().large:
-        return box_height()
+        return measures().record
     return 36 if any(item.detail for item in items) else 22
 
 
 def message_width(item: Message) -> float:
     """The width of a message's box."""
-    mark = text_width(item.mark, tag(), bold=True) + 20 if item.mark else 0
-    head = text_width(item.name, plain(), bold=True) + mark
-    return max(head, text_width(item.detail, legible(11.5))) + 20
+    mark = text_width(item.mark, type_size(), bold=True) + 20 if item.mark else 0
+    head = text_width(item.name, type_size(), bold=True) + mark
+    return max(head, text_width(item.detail, type_size())) + 20
 
 
 def _draw_message(svg: Svg, x: float, y: float, width: float, height: float, item: Message) -> None:
@@ -98,17 +98,17 @@ def _draw_message(svg: Svg, x: float, y: float, width: float, height: float, ite
     centre = y + height / 2
     svg.rect(x, y, width, height, rx=6, fill=palette.PANEL, stroke=palette.LINE, **border)
     name_at = centre + (4 if current().large and not item.detail else -3)
-    svg.text(x + 10, name_at, item.name, size=plain(), bold=True, fill=tone)
-    svg.text(x + 10, centre + 13, item.detail, size=legible(11.5), fill=palette.MUTED)
+    svg.text(x + 10, name_at, item.name, size=type_size(), bold=True, fill=tone)
+    svg.text(x + 10, centre + 13, item.detail, size=type_size(), fill=palette.MUTED)
     if item.mark:
-        room = text_width(item.mark, tag(), bold=True) + 8
+        room = text_width(item.mark, type_size(), bold=True) + 8
         top = y - (3 if current().large else 6)  # lower where the group's name is close above it
-        svg.rect(x + width - room - 6, top, room, tag_height(), rx=7, fill=palette.ACCENT)
+        svg.rect(x + width - room - 6, top, room, measures().tag, rx=7, fill=palette.ACCENT)
         svg.text(
             x + width - room / 2 - 6,
-            top + tag_height() - 3.5,
+            top + measures().tag - 3.5,
             item.mark,
-            size=tag(),
+            size=type_size(),
             bold=True,
             fill=palette.PAPER,
             text_anchor="middle",

@@ -1,4 +1,4 @@
-"""Text in a cluster's picture: how wide it is, with what it was before, and how it is drawn.
+"""Text in a cluster's picture: how wide it is, and how it is drawn.
 
 Also the named parts of a picture, which are followed from one picture to the next.
 """
@@ -6,14 +6,13 @@ Also the named parts of a picture, which are followed from one picture to the ne
 from dataclasses import replace
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, plain, small, unscaled
+from protocol_lab.drawing.arrangement import current, measures, type_size
 from protocol_lab.drawing.cluster import Lane, Text, Value
 from protocol_lab.drawing.svg import Svg, text_width, total_width
 
 
 def open_part(svg: Svg, name: str, **about: str) -> None:
-    """Start a part that has a name, by which it is followed while it moves: on a page, and in
-    films."""
+    """Start a part that has a name, by which it is followed while it moves."""
     if current().moves:
         svg.open_part(name, **about)
 
@@ -24,17 +23,9 @@ def close_part(svg: Svg) -> None:
         svg.close_group()
 
 
-def widths_of(text: Text, size: float) -> tuple[float, float]:
-    """The widths of a text (with its highlight) and of what it was, unless that is not said."""
-    own = text_width(text.text, size, text.bold) + (8 if text.was is not None else 0)
-    before = said_before(text)
-    return own, text_width(before, small()) + 5 if before else 0
-
-
-def said_before(text: Text) -> str:
-    """What a text was, in words. On a page and in films, which show it one picture earlier, only
-    the tooltip says it, so that nothing takes its room."""
-    return f"was {text.was}" if text.was and not current().has_names else ""
+def text_room(text: Text, size: float) -> float:
+    """The width of a text with its highlight."""
+    return text_width(text.text, size, text.bold) + (8 if text.was is not None else 0)
 
 
 def lane_text_width(lane: Lane) -> float:
@@ -45,7 +36,7 @@ def lane_text_width(lane: Lane) -> float:
 def line_width(lane: Lane, line: list[Text]) -> float:
     """The width of one of a lane's lines, with the badge that stands in it."""
     said = (piece for piece in line if piece.text)
-    words = total_width((sum(widths_of(piece, size_of(lane, piece))) for piece in said), 8)
+    words = total_width((text_room(piece, size_of(lane, piece)) for piece in said), 8)
     return words + (badge_width(lane) if line and line[0] is lane.lines[0][0] else 0)
 
 
@@ -56,31 +47,29 @@ def badge_width(lane: Lane) -> float:
 
 def size_of(lane: Lane, piece: Text) -> float:
     """The size of the type: a lane's name is larger than the rest."""
-    return unscaled(14, 16) if piece is lane.lines[0][0] else plain()
+    return measures().name if piece is lane.lines[0][0] else type_size()
 
 
 def value_width(value: Value) -> float:
-    """The width of a labelled value in a bar, or of what it was, which stands below it."""
-    label = text_width(value.label, plain()) + 6 if value.label else 0
-    return label + max(widths_of(replace(value.value, bold=True), plain()))
+    """The width of a labelled value in a bar."""
+    label = text_width(value.label, type_size()) + 6 if value.label else 0
+    return label + text_room(replace(value.value, bold=True), type_size())
 
 
 def flag_width(lane: Lane) -> float:
     """The width of the longest label of a lane's flags; 0 without one."""
-    return max((sum(widths_of(flag.label, small())) + 10 for flag in lane.flags), default=0)
+    return max((text_room(flag.label, type_size()) + 10 for flag in lane.flags), default=0)
 
 
 def draw_text(svg: Svg, x: float, y: float, text: Text, size: float) -> float:
-    """Draw a text, highlighted with what it was if it changed; returns where it ends."""
-    own, was = widths_of(text, size)
+    """Draw a text, highlighted if it changed; returns where it ends."""
+    room = text_room(text, size)
     if text.was is None:
         svg.text(x, y, text.text, size=size, bold=text.bold, fill=palette.TONES[text.tone])
-        return x + own
-    highlight(svg, x, y - size, own, size + unscaled(4, 3), text)
-    if was:
-        svg.text(x + own + 5, y, said_before(text), size=small(), fill=palette.MUTED)
-    svg.text(x + 4, y, text.text, size=size, bold=text.bold)
-    return x + own + was
+    else:
+        highlight(svg, x, y - size, room, size + (4 if current().large else 3), text)
+        svg.text(x + 4, y, text.text, size=size, bold=text.bold)
+    return x + room
 
 
 def highlight(svg: Svg, x: float, y: float, width: float, height: float, text: Text) -> None:

@@ -6,16 +6,7 @@ notes stand above its log. Lanes do not move when messages come and go.
 """
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import (
-    current,
-    kept_height,
-    kept_width,
-    legible,
-    plain,
-    sized,
-    small,
-    tag,
-)
+from protocol_lab.drawing.arrangement import current, kept_height, kept_width, measures, type_size
 from protocol_lab.drawing.cluster import Bar, Cluster, Value
 from protocol_lab.drawing.cluster_picture.client_cards import draw_cards_below
 from protocol_lab.drawing.cluster_picture.flights import flights_of, without_flights
@@ -25,10 +16,9 @@ from protocol_lab.drawing.cluster_picture.joined_lines import joined
 from protocol_lab.drawing.cluster_picture.lanes import draw_lanes
 from protocol_lab.drawing.cluster_picture.message_lists import (
     draw_all_messages,
-    draw_messages,
     draw_messages_aside,
 )
-from protocol_lab.drawing.cluster_picture.picture_text import highlight, said_before, value_width
+from protocol_lab.drawing.cluster_picture.picture_text import highlight, value_width
 from protocol_lab.drawing.describe import describe
 from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
 
@@ -48,36 +38,22 @@ def draw_cluster(cluster: Cluster) -> str:
             y += 21
         y += 5
     for row in _bar_rows(cluster.bars if current().bars else [], grid):
-        y = _draw_bars(svg, grid, row, y) + sized(8, 4)
-    y += sized(4, 1)
+        y = _draw_bars(svg, grid, row, y) + 4
+    y += 1
     top, y = y, draw_lanes(svg, grid, cluster, flights, y)
     cluster = without_flights(cluster, flights)
-    if current().live:  # the page has the alarms and the legend
-        if cluster.cards and current().below:
-            y = draw_cards_below(svg, grid, cluster, y) + 8
-        if grid.aside:
-            y = max(y, draw_messages_aside(svg, grid, cluster.messages, top))
-        else:
-            y = draw_all_messages(svg, grid, cluster.messages, y)
-        for alarm in cluster.alarms if current().alarms else ():
-            y = _draw_alarm(svg, grid, alarm, y + 4)
-        return svg.document(
-            grid.width,
-            y + (0 if current().dense else 4),
-            cluster.title,
-            told,
-            inset=CROPPED,
-            legend=cluster.legend,
-        )
-    for alarm in cluster.alarms:
-        y = _draw_alarm(svg, grid, alarm, y) + 6
-    for group in cluster.messages:
-        y = draw_messages(svg, grid, group, y) + 6
-    if cluster.legend:
-        for line in wrap(cluster.legend, grid.width - 2 * MARGIN, small()):
-            svg.text(MARGIN, y + 11, line, size=small(), fill=palette.MUTED)
-            y += 14
-    return svg.document(grid.width, y + 10, cluster.title, told)
+    if cluster.cards and current().below:
+        y = draw_cards_below(svg, grid, cluster, y) + 8
+    if grid.aside:
+        y = max(y, draw_messages_aside(svg, grid, cluster.messages, top))
+    else:
+        y = draw_all_messages(svg, grid, cluster.messages, y)
+    for alarm in cluster.alarms if current().alarms else ():
+        y = _draw_alarm(svg, grid, alarm, y + 4)
+    height = y + (0 if current().dense else 4)
+    return svg.document(
+        grid.width, height, cluster.title, told, inset=CROPPED, legend=cluster.legend
+    )
 
 
 def _draw_bars(svg: Svg, grid: Grid, row: list[Bar], y: float) -> float:
@@ -107,7 +83,7 @@ def _bar_rows(bars: list[Bar], grid: Grid) -> list[list[Bar]]:
 
 def _bar_width(bar: Bar) -> float:
     """The width of a bar whose values stand in one row."""
-    name = 12 + text_width(bar.name, plain(), bold=True) + 16
+    name = 12 + text_width(bar.name, type_size(), bold=True) + 16
     return name + sum(room + 16 for room in _rooms(bar)) - 8
 
 
@@ -121,21 +97,21 @@ def _rooms(bar: Bar) -> list[float]:
 
 def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
     """Labelled values from left to right."""
-    start = left + 12 + text_width(bar.name, plain(), bold=True) + 16
+    start = left + 12 + text_width(bar.name, type_size(), bold=True) + 16
     rows: list[list] = [[]]
     x = start
     for value, room in zip(bar.values, _rooms(bar)):
-        label = text_width(value.label, plain()) + 6 if value.label else 0
+        label = text_width(value.label, type_size()) + 6 if value.label else 0
         if (rows[-1] or current().stacked) and x + room > left + width - 8:
             x = left + 12 if current().stacked else start
             rows.append([])
         rows[-1].append((x, label, value))
         x += room + 16
-    pitch = 20 if current().dense else sized(36, 26)
-    height = pitch * kept_height(f"rows of {bar.name} at {width:.0f}", len(rows)) + sized(0, 2)
+    pitch = measures().bar
+    height = pitch * kept_height(f"rows of {bar.name} at {width:.0f}", len(rows)) + 2
     svg.rect(left, y, width, height, rx=8, fill=palette.PANEL, stroke=palette.LINE)
-    first = y + (15 if current().dense else sized(20, 19))
-    svg.text(left + 12, first, bar.name, size=plain(), bold=True)
+    first = y + (15 if current().dense else 19)
+    svg.text(left + 12, first, bar.name, size=type_size(), bold=True)
     for k, row in enumerate(rows):
         for x, label, value in row:
             _draw_value(svg, x, first + pitch * k, label, value)
@@ -143,19 +119,17 @@ def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
 
 
 def _draw_value(svg: Svg, x: float, y: float, label: float, value: Value) -> None:
-    """A value, and below it what it was."""
-    svg.text(x, y, value.label, size=plain(), fill=palette.MUTED)
+    """A value after its label, highlighted if it changed."""
+    svg.text(x, y, value.label, size=type_size(), fill=palette.MUTED)
     now, left = value.value, x + label
     if now.was is not None:
-        own = text_width(now.text, plain(), bold=True)
+        own = text_width(now.text, type_size(), bold=True)
         highlight(svg, left - 4, y - 13, own + 8, 18, now)
-    if before := said_before(now):
-        svg.text(left, y + 12.5, before, size=tag(), fill=palette.MUTED)
-    svg.text(left, y, now.text, size=plain(), bold=True, fill=palette.TONES[now.tone])
+    svg.text(left, y, now.text, size=type_size(), bold=True, fill=palette.TONES[now.tone])
 
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
-    lines = wrap(f"✗ {alarm}", grid.width - 2 * MARGIN - 24, legible(12))
+    lines = wrap(f"✗ {alarm}", grid.width - 2 * MARGIN - 24, type_size())
     height = 12 + 17 * len(lines)
     svg.rect(
         MARGIN,
@@ -168,5 +142,5 @@ def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
         stroke_width=1.4,
     )
     for k, line in enumerate(lines):
-        svg.text(MARGIN + 12, y + 19 + 17 * k, line, size=legible(12), fill=palette.BAD)
+        svg.text(MARGIN + 12, y + 19 + 17 * k, line, size=type_size(), fill=palette.BAD)
     return y + height

@@ -1,16 +1,9 @@
 """The records of a log: a box for each that is here, or that was, with tags on its edge."""
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, legible, small, tag, unscaled
+from protocol_lab.drawing.arrangement import current, measures, type_size
 from protocol_lab.drawing.cluster import Cluster, Entry
-from protocol_lab.drawing.cluster_picture.grid import (
-    BOX_GAP,
-    ROOMY,
-    WIDE_BOX,
-    Grid,
-    record_height,
-    tag_height,
-)
+from protocol_lab.drawing.cluster_picture.grid import BOX_GAP, ROOMY, WIDE_BOX, Grid, record_height
 from protocol_lab.drawing.describe import entry_text
 from protocol_lab.drawing.svg import Svg, text_width
 
@@ -22,13 +15,13 @@ def draw_entry(svg: Svg, grid: Grid, entry: Entry, y: float, cluster: Cluster) -
     x = grid.column(entry.offset)
     svg.open_group(entry_text(entry, cluster))
     if entry.is_here:
-        _draw_record(svg, grid, entry, x, y, cluster.ticked)
+        _draw_record(svg, grid, entry, x, y)
     else:
         _draw_gap(svg, grid, entry, x, y, cluster.removed)
     svg.close_group()
 
 
-def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked: str) -> None:
+def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float) -> None:
     border = {"stroke": palette.MUTED, "stroke_width": 1.2, "stroke_dasharray": "4 3"}
     if entry.committed:
         border = {"stroke": palette.INK, "stroke_width": 2}
@@ -40,27 +33,21 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, ticked:
     detail = _detail(grid, entry)
     if entry.committed and not is_wrong:
         detail = f"{detail} ✓".strip()
-    size = unscaled(12.5, 16 if grid.box >= ROOMY else 14)
-    if current().live and text_width(entry.label, size, bold=True) > grid.box - 6:
-        size = small()
+    size = measures().label + (2 if grid.box >= ROOMY and not current().large else 0)
+    if text_width(entry.label, size, bold=True) > grid.box - 6:
+        size = type_size()
     centre = y + record_height() / 2
     name_at = centre - 2 if detail else centre + 5
     svg.text(middle, name_at, entry.label, size=size, bold=True, text_anchor="middle")
-    svg.text(middle, centre + 13, detail, size=legible(11), text_anchor="middle")
+    svg.text(middle, centre + 13, detail, size=type_size(), text_anchor="middle")
     if is_wrong:
-        _draw_tag(svg, grid, x, y, f"{entry.word} {entry.gone}", entry.word, palette.BAD)
-    elif entry.mark and current().has_names:
-        _draw_ring(svg, grid, x, y, is_late=entry.mark == "committed")
+        _draw_tag(svg, grid, x, y, f"{entry.word} {entry.gone}", entry.word)
     elif entry.mark:
-        words = {"changed": (f"was {entry.gone}", "changed"), "committed": (ticked, "now ✓")}
-        _draw_tag(svg, grid, x, y, *words.get(entry.mark, (entry.mark, entry.mark)))
+        _draw_ring(svg, grid, x, y, is_late=entry.mark == "committed")
 
 
 def _draw_ring(svg: Svg, grid: Grid, x: float, y: float, is_late: bool) -> None:
-    """Around what has changed just now, on a page and in films; files have a word instead.
-
-    is_late: it appears once the watermark has moved.
-    """
+    """Around what has changed just now. is_late: it appears once the watermark has moved."""
     if is_late:
         svg.raw('<g class="lab-late">')
     size = grid.box + 2 * _RING, record_height() + 2 * _RING
@@ -96,12 +83,12 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
         svg.hatch(x + 1, y + 1, grid.box - 2, record_height() - 2)
     middle = x + grid.box / 2
     lines = [
-        (word, legible(11), True, tone, None),
-        (f"{entry.label} {entry.short}".strip(), small(), False, palette.INK, "line-through"),
+        (word, type_size(), True, tone, None),
+        (f"{entry.label} {entry.short}".strip(), type_size(), False, palette.INK, "line-through"),
     ]
     for k, (text, size, bold, fill, decoration) in enumerate(lines):
         width = min(grid.box - 4, text_width(text, size, bold) + 4)
-        pitch = unscaled(15, 16)
+        pitch = 15 if current().large else 16
         top = y + record_height() / 2 + 1 - pitch * (1 - k)
         svg.rect(middle - width / 2, top, width, pitch - 1, rx=3, fill=paper)
         svg.text(
@@ -118,25 +105,23 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
 
 def _detail(grid: Grid, entry: Entry) -> str:
     room = grid.box - 8 - (14 if entry.committed else 0)
-    return entry.detail if text_width(entry.detail, legible(11)) <= room else entry.short
+    return entry.detail if text_width(entry.detail, type_size()) <= room else entry.short
 
 
-def _draw_tag(
-    svg: Svg, grid: Grid, x: float, y: float, text: str, short: str, fill: str = palette.ACCENT
-) -> None:
-    """A small label on the upper edge of a box."""
-    if text_width(text, tag(), bold=True) + 8 > grid.box + BOX_GAP:
+def _draw_tag(svg: Svg, grid: Grid, x: float, y: float, text: str, short: str) -> None:
+    """A small red label on the upper edge of a box."""
+    if text_width(text, type_size(), bold=True) + 8 > grid.box + BOX_GAP:
         text = short
-    width = text_width(text, tag(), bold=True) + 8
+    width = text_width(text, type_size(), bold=True) + 8
     left = x + grid.box + 3 - width if width < grid.box else x + (grid.box - width) / 2
     # Higher where the record's name is close below it.
-    top = y - (10 if current().large else unscaled(8, 11))
-    svg.rect(left, top, width, tag_height(), rx=7, fill=fill)
+    top = y - (10 if current().large else 11)
+    svg.rect(left, top, width, measures().tag, rx=7, fill=palette.BAD)
     svg.text(
         left + width / 2,
-        top + tag_height() - 3.5,
+        top + measures().tag - 3.5,
         text,
-        size=tag(),
+        size=type_size(),
         bold=True,
         fill=palette.PAPER,
         text_anchor="middle",

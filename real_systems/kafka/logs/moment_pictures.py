@@ -19,7 +19,7 @@ Ends = dict[int, tuple[list[str], str]]
 
 _UNKNOWN = "where its log ends is not said"
 
-_NARROW = Arrangement(narrow=True, stacked=True, width=300)
+_NARROW = Arrangement(narrow=True, stacked=True, width=284)
 
 
 def moment_pictures(
