@@ -103,24 +103,3 @@ def test_which_guards_refuse_whatever_the_state_is(test, is_ruled_out):
     exec(text, scope)
     scope["act"].lab_source = text
     assert (first_guards(scope["act"], Some()) is not None) == is_ruled_out
-
-
-def test_nothing_is_left_out_that_comes_before_the_guard():
-    def stores_first(s, c):
-        s.n += 1
-        if c.none <= 0:
-            return "no"
-        return TAKEN
-
-    def may_happen(s, c):
-        if s.n > 1:
-            return TAKEN
-        if c.none <= 0:
-            return "no"
-        return TAKEN
-
-    class Some(NamedTuple):
-        none: int = 0
-
-    assert first_guards(stores_first, Some()) is None
-    assert first_guards(may_happen, Some()) is None

@@ -4,16 +4,7 @@ from html import unescape
 
 import pytest
 
-from kafka_spec.exercises.narration import (
-    at_slide,
-    go_on,
-    holding,
-    real_kafka,
-    stop_at,
-    told,
-    where_refused,
-)
-from protocol_lab.errors import LabError
+from kafka_spec.exercises.narration import go_on, holding, real_kafka, stop_at, where_refused
 from protocol_lab.notebook import scenario
 from protocol_lab.traces.scenarios import play
 
@@ -34,19 +25,6 @@ def test_a_broken_isr_property_ends_as_a_loss():
     lost = go_on(name, CLEAN_ELECTION, max_leader_epoch=3, max_records=3)
     assert holding(lost.state, lost.model.constants, record=0) == set()
     assert [moment.caption for moment in lost.path[-4:-2]] == ["replica 2 is in the ISR", ""]
-
-
-def test_a_story_is_told_by_a_sequence_diagram_its_last_states_and_all_folded():
-    page = told("kip_101_weak_isr_two_replicas", frames=1).data
-    assert page.count("<img") == 3
-    assert page.index("<details>") > page.index("Sequence diagram: controller_elect_leader")
-
-
-def test_a_walk_stands_after_a_slide():
-    walk = at_slide("talk_46_56_found_scenario", 50)
-    assert str(walk.moment.step) == "replicate(replica=2, entries=1)"
-    refused = [each.reason for each in walk.attempts() if each.action.name == "become_out_of_sync"]
-    assert "the replica's log is at least as long as the leader's" in refused
 
 
 def test_a_section_of_the_page_on_real_kafka():
@@ -73,11 +51,6 @@ def test_kip_320_stops_each_old_loss_before_it_is_one(name):
     }
     assert reason.startswith(refusals[step.partition("(")[0]]), reason
     assert all(each.holds for each in walk.standings() if each.by_default)
-
-
-def test_a_story_without_a_refused_step_is_told_apart():
-    with pytest.raises(LabError, match="KIP-320 refuses no step of kip_320_isr_emptied"):
-        stop_at("kip_320_isr_emptied")
 
 
 @pytest.mark.parametrize(
