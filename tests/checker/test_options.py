@@ -2,21 +2,10 @@
 
 import inspect
 import re
-from dataclasses import dataclass
 
 import pytest
 
-from protocol_lab.checker.options import (
-    ENGINES,
-    NATIVE,
-    SIMULATION,
-    SPARK,
-    TEMPORAL,
-    option,
-    options_of,
-    takes_options,
-    values_of,
-)
+from protocol_lab.checker.options import ENGINES, SIMULATION, SPARK, TEMPORAL, options_of
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.cli import SEARCH_OPTIONS, main
 from protocol_lab.errors import LabError
@@ -116,36 +105,6 @@ def test_an_unknown_option_is_answered_with_those_of_the_engine(small):
         explore(small, engine=SPARK, depth=3)
     with pytest.raises(LabError, match=r"no option 'depth'.*fairness"):
         check_property(small, PROPERTY, depth=3)
-
-
-def test_a_new_option_is_one_field(small):
-    """Its declaration alone gives it to a function's signature and help, and validates it."""
-
-    def least(model, value):
-        if value < 0:
-            raise LabError("shade is negative: use 0 or more.")
-        return 10 * value
-
-    @dataclass
-    class WithShade(SearchRequest):
-        tint: int = option(
-            7, help="how dark it is", name="shade", kind=int, supported_by=(NATIVE,), read=least
-        )
-
-    @takes_options(WithShade, *ENGINES)
-    def search(model, **options):
-        """Searches."""
-        return values_of(WithShade, search, model, options.pop("engine", NATIVE), options)
-
-    assert inspect.signature(search).parameters["shade"].annotation == int | None
-    assert "shade: how dark it is" in search.__doc__
-    assert search(small) == search(small, shade=None) == {}
-    assert search(small, shade=3) == {"tint": 30}
-    with pytest.raises(LabError, match="shade is negative"):
-        search(small, shade=-1)
-    sentence = "shade is an option of native: leave it out with the engine python."
-    with pytest.raises(LabError, match=sentence):
-        search(small, engine="python", shade=3)
 
 
 def test_the_docs_name_no_option_that_is_not_there(check_help):

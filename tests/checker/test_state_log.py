@@ -1,7 +1,5 @@
 """Searches that keep the rows of the frontier only find what those find that keep all."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -9,21 +7,12 @@ from protocol_lab import TAKEN, LabError, Range, Spec
 from protocol_lab.checker import state_log
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.request import SearchRequest
-from protocol_lab.cli import main
 from protocol_lab.explain.coverage import coverage
 from protocol_lab.explore import explore
-from tests.golden_table import golden_rows
 from tests.spec_checks import agree
 from tests.toy_specs import CounterConstants, CounterState, counter, letters, shelves
 
 LETTERS = {"servers": 2, "values": 3, "starts": 2}
-
-GOLDEN = [
-    row
-    for row in golden_rows("kafka")
-    if row.spec_name == "kafka.kip_320" and row.complete and row.distinct < 100_000
-    if not row.symmetry
-]
 
 
 @pytest.fixture
@@ -98,27 +87,6 @@ def test_states_are_kept_on_request_and_else_what_needs_them_says_so(only_the_fr
         coverage(dropped)
 
 
-@pytest.mark.slow
-def test_the_frontier_takes_less_than_all_rows(only_the_frontier):
-    model = letters.bind(servers=2, values=5)
-    dropped, kept = (explore(model, invariants=[], keep_states=kept) for kept in (False, True))
-    assert dropped.per_depth == kept.per_depth
-    assert dropped.memory_bytes < 0.7 * kept.memory_bytes
-
-
-@pytest.mark.slow
-def test_what_tlc_counts_with_the_rows_of_the_frontier_only(monkeypatch, capsys):
-    monkeypatch.setattr(state_log, "KEPT_BYTES", 0)
-    assert GOLDEN
-    for row in GOLDEN:
-        main([*row.words, "--json"])
-        said = json.loads(capsys.readouterr().out)
-        assert said["distinct"] == row.distinct
-        assert said["generated"] == row.generated
-        assert said["depth"] == row.depth
-        assert said["collision_probability"] < 2.0**-24
-
-
 def test_a_likely_collision_is_said(monkeypatch):
     result = explore(counter.bind(limit=5))
     assert "collision is not unlikely" not in str(result)
@@ -158,10 +126,3 @@ def test_more_steps_than_links_can_tell_apart_end_the_search_as_undecided(states
     assert result.per_depth == [1, 1, 1, 1]
     monkeypatch.setattr("protocol_lab.checker.breadth_first.MOST_STEPS", 16)
     assert explore(fan.bind(), progress=False).per_depth == [1, 1, 1, 1, 16]
-
-
-@pytest.mark.parametrize("words", [1, 1_000])
-def test_a_link_has_room_for_every_state_of_a_chunk(words):
-    states = state_log.chunk_states(words)
-    assert (states - 1) * state_log.MOST_STEPS + state_log.MOST_STEPS - 1 < 2**32
-    assert state_log._SEGMENT % states == 0

@@ -33,18 +33,12 @@ from protocol_lab import (
     eventually,
     eventually_always,
     leads_to,
-    only,
     with_node,
 )
-from protocol_lab.diagrams.lasso import lasso_picture
-from protocol_lab.distance.path_to_state import find_state
 from protocol_lab.distance.step_graph import StepGraph
-from protocol_lab.explore import explore
 from protocol_lab.liveness import check
 from protocol_lab.liveness.check import check_property
 from protocol_lab.model.temporal_formulas import Fairness
-from protocol_lab.stepper.board import board
-from protocol_lab.stepper.static_view import static_text
 from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
 from protocol_lab.traces.text_exports import read_json, to_json, to_mermaid
@@ -375,33 +369,6 @@ def test_every_condition_is_explained_also_of_a_step_that_would_change_nothing()
     )
 
 
-def test_a_weak_condition_is_met_where_its_step_would_change_nothing():
-    def swap(s, c):
-        if len(s.asked) > 1:
-            return "both ask"
-        s.asked = only(1) if 2 in s.asked else only(2)
-        return TAKEN
-
-    spec = locks(swap, ask)
-    spec.weakly_fair(swap)
-    spec.weakly_fair(ask, each="client")
-
-    @spec.property
-    def both_ask():
-        return eventually(lambda s, c: len(s.asked) == 2)
-
-    found = check_property(spec.bind(), "both_ask", progress=False)
-    assert (found.loop_from, len(found.trace_rows)) == (2, 4)
-    does_not_count = "but would change nothing: such a step does not count"
-    assert sorted(each.text for each in found.why_fair) == [
-        f"ask(client=1) is possible in state 3, {does_not_count}",
-        f"ask(client=2) is possible in state 2, {does_not_count}",
-        "some swap is taken after state 2",
-    ]
-    spec.strongly_fair(ask, each="client")
-    assert check_property(spec.bind(), "both_ask", progress=False).verdict == "holds"
-
-
 def test_a_lasso_is_a_walk_and_a_scenario(tmp_path):
     spec = two_in_turn()
     spec.weakly_fair(a, b)
@@ -416,26 +383,6 @@ def test_a_lasso_is_a_walk_and_a_scenario(tmp_path):
     assert again.loop_from == 1
     assert "This is state 1 again: the run goes round" in to_mermaid(walk)
     assert Walk.along(result).loop_from == 1
-
-
-@pytest.mark.usefixtures("dot")
-def test_a_loop_is_drawn():
-    spec = two_in_turn()
-    spec.weakly_fair(a, b)
-    walk = Walk.along(check_property(spec.bind(**SWITCH), "gets_to_p"))
-    walk.last()
-    shown = board(walk)
-    assert [each["loops_to"] for each in shown["timeline"]["lanes"][0]["moments"]] == [
-        None,
-        None,
-        1,
-    ]
-    told = "This is state 1 again: the run goes round from there for ever."
-    assert told in shown["caption"]["text"]
-    assert told in static_text(walk)
-    assert "The loop, in 2 steps, for ever:" in lasso_picture(walk)
-    stays = Walk.along(check_property(spec.bind(**SWITCH), "gets_to_p", fairness="none"))
-    assert "The run stays here for ever." in static_text(stays)
 
 
 @pytest.mark.parametrize(
@@ -522,38 +469,6 @@ def test_what_is_claimed_of_each_state_is_judged_while_the_search_runs(monkeypat
     result = check_property(spec.bind(), always(lambda s, c: s.at < 7), progress=False)
     assert (result.verdict, len(result.trace)) == ("violated", 7)
     assert result.distinct < 20
-
-
-def test_inside_the_constraint():
-    spec = two_in_turn()
-    spec.weakly_fair(a, b)
-    cut = check_property(
-        spec.bind(**SWITCH | {"inside": 3}), eventually_always(lambda s, c: s.at == 0)
-    )
-    assert cut.verdict == "violated"
-    held = check_property(
-        spec.bind(**SWITCH | {"inside": 3}), always_eventually(lambda s, c: s.at == 0)
-    )
-    assert (held.verdict, held.inside_constraint) == ("holds", True)
-    assert "on every fair run that stays inside the constraint" in str(held)
-
-
-def test_what_is_given_is_about_the_start():
-    """Runs that begin in 0 get to 2, and those that begin in 1 as well."""
-    spec = two_in_turn()
-    model = spec.bind(**SWITCH | {"starts": 3, "p": 3, "q": 1})
-    from_0 = check_property(model, always(p, given="s.at == 0"), progress=False)
-    assert (from_0.verdict, [step.action for step in from_0.trace]) == ("violated", ["a", "b"])
-    assert "always: p, if at the start (s.at == 0)" in str(from_0)
-    assert repr(always(p, given=q)) == "always(p, given=q)"
-    both = leads_to(p, q, given="s.at == 0")
-    assert both.text == "p leads to q, if at the start (s.at == 0)"
-    assert both.premise == "p after (s.at == 0) at the start"
-    assert repr(both) == "leads_to(p, q, given='s.at == 0')"
-    nowhere = check_property(
-        spec.bind(**SWITCH | {"starts": 4, "a_steps": 0}), always(p, given="s.at == 2")
-    )
-    assert nowhere.verdict == "holds"
 
 
 @pytest.mark.vacuous
@@ -722,15 +637,6 @@ def test_a_predicate_is_true_or_false(condition, told):
         check_property(two_in_turn().bind(), eventually(condition), progress=False)
 
 
-@pytest.mark.parametrize("engine", ["native", "python"])
-def test_other_conditions_are_true_or_false_too(engine):
-    model, told = two_in_turn().bind(), "says_holds returned ''; a condition is True or False"
-    with pytest.raises(LabError, match=told):
-        explore(model, constraint=says_holds, engine=engine, progress=False)
-    with pytest.raises(LabError, match=told):
-        find_state(model, None, says_holds)
-
-
 def test_a_property_that_claims_nothing_is_refused():
     spec = two_in_turn()
 
@@ -755,32 +661,6 @@ def test_an_interrupt_leaves_it_undecided(monkeypatch):
     result = check_property(two_in_turn().bind(**SWITCH), "gets_to_p", progress=False)
     assert (result.verdict, result.undecided_reason) == ("undecided", "interrupted")
     assert "✓" not in str(result)
-
-
-def test_a_fair_action_of_no_spec_that_cant_be_computed_leaves_it_undecided():
-    spec = Spec("toy.fault_in_fairness", Slots)
-
-    @spec.init
-    def begin(s: Slots, c):
-        return TAKEN
-
-    @spec.action
-    def turn(s: Slots, c):
-        s.at = (s.at + 1) % 3
-        return TAKEN
-
-    def turn_if_set(s: Slots, c):
-        if s.flags[s.at]:
-            return "it is set"
-        s.at = (s.at + 1) % 3
-        return TAKEN
-
-    spec.weakly_fair(turn_if_set)
-    result = check_property(spec.bind(), eventually("s.at == 7"), progress=False)
-    assert result.verdict == "undecided"
-    assert "state.flags has no slot 2, at turn_if_set" in result.undecided_reason
-    result = check_property(spec.bind(), always("s.at < 2"), progress=False)
-    assert result.verdict == "violated"
 
 
 def test_a_propertys_parameter_is_no_sequence():

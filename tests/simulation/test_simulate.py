@@ -361,19 +361,6 @@ def test_the_estimate_is_chao2():
     assert estimate.new == pytest.approx(once / sum(met.values()))
 
 
-def test_where_states_are_alike_it_comes_close_also_if_only_a_sample_is_counted():
-    visits = random_walks(40_000, 1_000, 50, seed=2)
-    whole, sampled = Sightings(), Sightings(kept=2_000)
-    for sightings in (whole, sampled):
-        for at in range(0, 1_000, 100):
-            sightings.add(visits[at : at + 100], at)
-    assert whole.estimate().least == pytest.approx(40_000, rel=0.03)
-    assert sampled.level > 0
-    assert sampled.estimate().sampled
-    assert sampled.estimate().seen == pytest.approx(whole.estimate().seen, rel=0.1)
-    assert sampled.estimate().least == pytest.approx(40_000, rel=0.2)
-
-
 # --- Losses that a search does not reach -------------------------------------------------------
 
 
