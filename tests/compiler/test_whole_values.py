@@ -121,40 +121,6 @@ def test_stored_whole():
     assert listed["box"]["votes"] == [1, 0]
 
 
-def test_given_as_a_list():
-    def act(s: State, c, way: Range(0, 2)):
-        if s.done:
-            return "done"
-        s.done = 1
-        if way == 0:
-            s.box = Message(
-                votes=[s.done, s.votes[1] + 2],
-                clock=[6],
-                by=[Vote(ballot=1), s.vote],
-                modes=["busy", "idle"],
-                grid=[[1, 2], [3]],
-            )
-        elif way == 1:
-            counted = [0] * 2
-            counted[1] = 5
-            s.box = Message(votes=counted, nodes=[k + 1 for k in range(2)])
-        else:
-            pair = [s.votes[1], s.votes[0]]
-            s.box = Message(votes=pair)
-        return TAKEN
-
-    literal, counted, variable = (each["box"] for each in after(act))
-    assert literal["votes"] == [1, 6]
-    assert literal["clock"] == {1: 6, 2: 0, 3: 0}
-    assert literal["by"][2] == {"ballot": 1, "command": 2}
-    assert literal["by"][1]["ballot"] == 1
-    assert literal["modes"] == ["busy", "idle"]
-    assert literal["grid"] == {1: [1, 2], 2: [3, 0], 3: [0, 0]}
-    assert counted["votes"] == [0, 5]
-    assert counted["nodes"] == [1, 2]
-    assert variable["votes"] == [4, 3]
-
-
 def test_filled_in_a_local_record():
     def act(s: State, c, way: Range(0, 2)):
         if s.done:
@@ -195,26 +161,6 @@ def test_filled_in_a_local_record():
     assert alias["box"]["votes"] == [4, 2]
     assert in_a_loop["box"]["votes"] == [1, 2]
     assert in_a_loop["box"]["pairs"][0]["ballot"] == 3
-
-
-def test_compared_and_kept_in_lists_and_bags():
-    def act(s: State, c):
-        if s.done:
-            return "done"
-        append(s.rows, s.votes)
-        append(s.rows, [1, 2])
-        add(s.row_bag, [3, 1])
-        add(s.row_bag, pop_first(s.rows))
-        if s.votes == [3, 4] and s.wide != s.votes and [1, 2] in s.rows and [3, 1] in s.row_bag:
-            s.done += 1
-        if Message(votes=s.votes) == Message(votes=[3, 4]) and s.box.votes == []:
-            s.done += 2
-        return TAKEN
-
-    [state] = after(act)
-    assert state["done"] == 3
-    assert state["rows"] == [[1, 2]]
-    assert state["row_bag"] == [[3, 1], [3, 4]]
 
 
 WAYS = (

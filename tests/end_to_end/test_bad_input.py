@@ -560,28 +560,6 @@ def test_an_answer_that_can_not_be_written_is_a_failure(monkeypatch, error):
     assert main(["check", "nothing"]) == 3
 
 
-def test_where_nobody_reads_any_more_nothing_is_said(monkeypatch):
-    class Gone(io.StringIO):
-        def write(self, text: str) -> int:
-            raise BrokenPipeError(32, "Broken pipe")
-
-    said = io.StringIO()
-    monkeypatch.setattr("sys.stdout", Gone())
-    monkeypatch.setattr("sys.stderr", said)
-    assert main(["specs"]) == 4
-    assert said.getvalue() == ""
-
-
-def test_streams_that_are_closed(monkeypatch):
-    monkeypatch.setattr("sys.stderr", None)
-    out = io.StringIO()
-    monkeypatch.setattr("sys.stdout", out)
-    assert main(["check", "nothing", "--json"]) == 3
-    assert json.loads(out.getvalue())["error"]
-    monkeypatch.setattr("sys.stdout", None)
-    assert main(["check", TINY, *PLAIN]) == 4
-
-
 def test_messages_are_whole_sentences_of_one_line():
     """The longest input, in the error class itself: whatever a message repeats."""
     assert len(str(LabError("x" * 10**7))) <= 3_000

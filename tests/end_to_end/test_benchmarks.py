@@ -51,13 +51,6 @@ def test_tlc_gets_the_originals_configuration_with_our_values():
     ]
 
 
-def test_flags_are_written_as_tlc_reads_them():
-    every = show(load("pulsar.compaction").bind().constants)
-    text = "ModelProducer = FALSE,\nMaxCrashTimes = 3,\n"
-    found = tlc.configured(tlc.ORIGINALS["pulsar.compaction"], text, every)
-    assert found == "ModelProducer = TRUE\nMaxCrashTimes = 1\n"
-
-
 def test_a_module_that_is_nowhere_gets_one_sentence(tmp_path):
     every = show(load("kafka.kip_320").bind().constants)
     with pytest.raises(LabError, match=r"Kip320\.tla is nowhere in"):
