@@ -29,6 +29,20 @@ def test_every_spec_has_a_row():
     assert sorted({row[0] for row in TABLE}) == spec_names()
 
 
+def test_the_table_says_what_the_configurations_say():
+    compared = 0
+    for name, constants, _, verdict, distinct, _ in TABLE:
+        spec = load(name)
+        asked = spec.bind(**dict(each.split("=") for each in constants.split())).constants
+        for each in spec.configurations:
+            known = each.expects
+            is_same = verdict == "holds" and spec.bind(each.name).constants == asked
+            if is_same and known.distinct and known.violated_in is None:
+                assert distinct == f"{known.distinct:,}", (name, each.name)
+                compared += 1
+    assert compared > 5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row[0])
 def test_the_table_of_verdicts(row):

@@ -279,15 +279,46 @@ DEFAULT = "default"
 """The configuration that a spec has when none is named."""
 
 
+class Expected(NamedTuple):
+    """What a search of a configuration finds: how many distinct states, up to the violation if
+    there is one, and how many states are on the path to that. None: not known."""
+
+    distinct: int | None
+    violated_in: int | None
+
+
+_SIZE = re.compile(
+    r"(?:violated in (?P<path>\d+) states, after )?(?P<distinct>[\d,]+) distinct states"
+    r"|more than [\d,]+ distinct states|not explored to the end"
+)
+
+
 @dataclass(frozen=True)
 class Configuration:
     """Constants under a name. `meaning` and `size` are phrases for people: what the configuration
-    is for, and what is known about the number of its states."""
+    is for, and what is known about the number of its states.
+
+    This is where such a count stands: tests read it as `expects`, and derive it. TLC's counts, in
+    tests/golden, are of configurations of the originals.
+    """
 
     name: str
     meaning: str
     size: str
     constants: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def expects(self) -> Expected:
+        """The counts that `size` gives. Raises LabError for a phrase of another form."""
+        found = _SIZE.fullmatch(self.size)
+        if found is None:
+            raise LabError(
+                f"The size of {self.name} is {quoted(self.size)}: write `1,234 distinct states`,"
+                " `violated in 5 states, after 67 distinct states`, `more than 1,000,000 distinct"
+                " states`, or `not explored to the end`."
+            )
+        path, distinct = (each and int(each.replace(",", "")) for each in found.groups())
+        return Expected(distinct, path)
 
 
 def constants_of(

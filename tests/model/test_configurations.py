@@ -1,41 +1,30 @@
 """Named configurations: what they bind, how they are listed, and that their sizes are true."""
 
 import json
-import re
 from typing import Annotated, NamedTuple
 
 import pytest
 
 from protocol_lab import Int8, LabError, Spec, Struct, choice
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.checker.result import Result
 from protocol_lab.cli import describe, main
 from protocol_lab.explore import explore
-from protocol_lab.model.constants import DEFAULT, bind, show
+from protocol_lab.model.constants import DEFAULT, Configuration, bind, show
 
 CHAINING = "bookkeeper.ledger_chaining"
 
 MOST = 1_000_000
 """Larger state spaces are not explored here."""
 
-COUNTED = re.compile(r"([\d,]+) distinct states")
-VIOLATED = re.compile(r"violated in (\d+) states, after ([\d,]+) distinct states")
-UNKNOWN = re.compile(r"more than ([\d,]+) distinct states|not explored to the end")
-
 NAMES = spec_names()  # now: other tests put packages of their own on the path
 EVERY = [(name, each) for name in NAMES for each in load(name).configurations]
-
-
-def number(text: str) -> int:
-    return int(text.replace(",", ""))
 
 
 def counted() -> list:
     """The configurations of a known size that is not too large, as test parameters."""
     found = []
     for name, each in EVERY:
-        size = COUNTED.fullmatch(each.size) or VIOLATED.fullmatch(each.size)
-        if size and number(size[size.lastindex]) <= MOST:
+        if each.expects.distinct is not None and each.expects.distinct <= MOST:
             marks = () if name.startswith("kafka.") else pytest.mark.slow
             found.append(pytest.param(name, each, id=f"{name}-{each.name}", marks=marks))
     return found
@@ -72,29 +61,27 @@ def test_every_spec_says_how_large_its_defaults_are():
     for name in NAMES:
         first, *others = load(name).configurations
         assert (first.name, dict(first.constants)) == (DEFAULT, {})
-        assert not UNKNOWN.fullmatch(first.size), "the first check must come to a verdict"
+        assert first.expects.distinct, "the first check must come to a verdict"
         assert len({each.name for each in [first, *others]}) == 1 + len(others)
 
 
 @pytest.mark.parametrize(("name", "configuration"), EVERY)
 def test_every_configuration_can_be_bound(name, configuration):
     load(name).bind(configuration.name)
-    forms = (COUNTED, VIOLATED, UNKNOWN)
-    assert any(form.fullmatch(configuration.size) for form in forms)
+    assert configuration.expects.distinct != 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "configuration"), counted())
 def test_its_size_is_what_a_search_finds(name, configuration):
     found = explore(load(name).bind(configuration.name), progress=False)
-    assert size_of(found) == configuration.size
+    path = len(found.trace_rows) if found.violated else None
+    assert (found.distinct, path) == configuration.expects
 
 
-def size_of(result: Result) -> str:
-    if result.violated:
-        states = len(result.trace_rows)
-        return f"violated in {states} states, after {result.distinct:,} distinct states"
-    return f"{result.distinct:,} distinct states"
+def test_a_size_of_another_form_is_told():
+    with pytest.raises(LabError, match=r"'about 5'.*write `1,234 distinct states`"):
+        _ = Configuration("default", "some", "about 5").expects
 
 
 # --- A default that is a name --------------------------------------------------------------------
