@@ -271,7 +271,7 @@ def replacements(s: State, c: Constants, client, failed) -> NodeSet(Bookie):
     """The bookies for an ensemble without those that failed."""
     mine = s.clients[client]
     if mine.curr_fragment.id == 0:
-        return no_ensemble(c)
+        return placeholder_ensemble(c)
     return bookies_to_choose(s, c, mine.curr_fragment.ensemble & ~failed, failed)
 
 

@@ -224,7 +224,7 @@ Client = Node("clients")
 
 NOT_STARTED, FENCING, READ_WRITE = range(3)
 """The phases of a recovery: numbers, as in the original. Other variants have other ones after
-FENCING (`v4_13.model`)."""
+FENCING (`v4_13`)."""
 
 NO_ENTRY = -1
 """The last recoverable entry while it is not known; 0 means that no entry is recoverable."""
@@ -321,7 +321,29 @@ def copies(s, fragment, entry) -> int:
     return sum(1 for bookie in fragment.ensemble if has_entry(s, bookie, entry))
 
 
-# --- Fragments -----------------------------------------------------------------------------------
+# --- The end of a ledger, and its fragments ------------------------------------------------------
+
+
+def close_ledger(s, mine, last_entry) -> None:
+    """Close the ledger at an entry."""
+    s.meta_version += 1
+    s.meta_status = "closed"
+    s.meta_last_entry = last_entry
+    mine.meta_version = s.meta_version
+    mine.status = "closed"
+
+
+def why_not_end_recovery(s, mine, has_read_all) -> str:
+    """Why a recovery can't write its result to the metadata; "" if it can."""
+    if mine.status != "in_recovery" or s.meta_status != "in_recovery":
+        return "the client does not recover, or somebody has ended the recovery"
+    if not has_read_all:
+        return "the recovery has not read all there is"
+    if len(mine.pending_add_ops) != 0:
+        return "an entry that was read is not written back yet"
+    if mine.meta_version != s.meta_version:
+        return "the metadata have changed since the client read them"
+    return TAKEN
 
 
 def fragment_of_entry(fragments, entry) -> int:
@@ -346,7 +368,27 @@ def update_fragments(fragments, current, first_entry_id, ensemble) -> None:
     append(fragments, Fragment(id=number, ensemble=ensemble, first_entry_id=first_entry_id))
 
 
+def begin_fragment(c, writer, fragments, first_entry_id, failed, ensemble) -> None:
+    """Use another ensemble from an entry on.
+
+    The failed bookies' confirmations of these entries no longer count: the new ensemble does not
+    have those bookies.
+    """
+    update_fragments(fragments, writer.curr_fragment, first_entry_id, ensemble)
+    writer.curr_fragment = last(fragments)
+    for entry in range(first_entry_id, c.send_limit + 1):
+        writer.confirmed[entry] &= ~failed
+
+
 # --- Ensembles -----------------------------------------------------------------------------------
+
+
+def has_quorum_coverage(c, count, cohort_size) -> bool:
+    """Are so many bookies of a cohort enough that every ack quorum has one of them?
+
+    `quorum_coverage.enough_satisfy` for a count; three other ways to say it stand beside that.
+    """
+    return count >= cohort_size - c.ack_quorum + 1
 
 
 def is_in_use(s: State, ensemble) -> bool:
@@ -386,15 +428,15 @@ def bookies_to_choose(s, c, include, exclude) -> NodeSet(Bookie):
     chosen = nodes_up_to(c.bookies) & ~exclude
     if c.ensemble_choice == "smallest":
         chosen = smallest_ensemble(s, c, include, exclude)
-    return chosen if len(chosen) >= c.write_quorum else no_ensemble(c)
+    return chosen if len(chosen) >= c.write_quorum else placeholder_ensemble(c)
 
 
-def no_ensemble(c) -> NodeSet(Bookie):
+def placeholder_ensemble(c) -> NodeSet(Bookie):
     """A placeholder where no ensemble can be chosen, so that the action is tried and says why."""
     return nodes_up_to(c.write_quorum)
 
 
-def alike(c) -> NodeSet(Bookie):
+def symmetric_bookies(c) -> NodeSet(Bookie):
     """The bookies that are symmetric: none where the smallest ensemble is chosen among several."""
     is_symmetric = c.ensemble_choice == "any" or c.write_quorum == c.bookies
     return nodes_up_to(c.bookies) if is_symmetric else 0
@@ -425,13 +467,18 @@ def handle(mail, bookie) -> None:
     mail.handled = with_node(mail.handled, bookie)
 
 
-def reply_to(request, reply, bookie, lost) -> str:
+def reply_to(request, answer, bookie, lost) -> str:
     """A bookie answers a request that is under way to it. It sends no answer twice."""
-    if bookie in sent(reply):
+    if bookie in sent(answer):
         return "the bookie has sent this answer before"
-    handle(request, bookie)
-    send(reply, only(bookie), lost)
+    reply(request, answer, bookie, lost)
     return TAKEN
+
+
+def reply(request, answer, bookie, lost) -> None:
+    """A bookie answers a request that is under way to it."""
+    handle(request, bookie)
+    send(answer, only(bookie), lost)
 
 
 def act_upon_losses(mail, bookies) -> None:
@@ -506,6 +553,13 @@ def act_upon_add_time_outs(messages, bookies) -> None:
             act_upon_losses(request, bookies)
 
 
+def send_adds(adds, data, stamp, bookies, lost) -> None:
+    """Ask these bookies to add an entry; the requests to `lost` get lost."""
+    if bookies != 0:
+        adds.data = data
+        send(adds.requests[stamp], bookies, lost)
+
+
 def was_add_sent(adds) -> bool:
     """Was any request to add this entry ever sent?"""
     return any(sent(request) != 0 for request in adds.requests)
@@ -532,3 +586,52 @@ def needs_resend(op, fragment) -> bool:
 def has_pending_resends(writer) -> bool:
     """Are there pending adds that were not sent to the current ensemble yet?"""
     return any(needs_resend(op, writer.curr_fragment) for op in writer.pending_add_ops)
+
+
+def add_pending_op(writer, entry, data) -> None:
+    """Remember that an entry is to be confirmed by the current ensemble."""
+    add(
+        writer.pending_add_ops,
+        PendingAddOp(
+            entry=Entry(id=entry, data=data),
+            fragment_id=writer.curr_fragment.id,
+            ensemble=writer.curr_fragment.ensemble,
+        ),
+    )
+
+
+def confirmed_from(c, writer: Writer, known, quorum) -> int:
+    """The last entry up to which a quorum of bookies confirmed every entry after `known`."""
+    entry = known
+    while entry < c.send_limit and len(writer.confirmed[entry + 1]) >= quorum:
+        entry += 1
+    return entry
+
+
+def drop_pending_ops(writer, reached) -> None:
+    """Forget the pending adds up to an entry: enough bookies have confirmed them."""
+    k = 0
+    while k < len(writer.pending_add_ops):
+        op = writer.pending_add_ops.items[k]
+        if op.entry.id <= reached:
+            take(writer.pending_add_ops, op)
+        else:
+            k += 1
+
+
+def new_bookies_for(writer, entry) -> NodeSet(Bookie):
+    """The bookies of the current ensemble to which a pending add was not sent."""
+    for op in writer.pending_add_ops:
+        if op.entry.id == entry:
+            return writer.curr_fragment.ensemble & ~op.ensemble
+    return nodes_up_to(0)
+
+
+def is_sent_later(writer, op) -> bool:
+    """Does an earlier pending add of the same fragment and ensemble have to be sent first?"""
+    return any(
+        other.entry.id < op.entry.id
+        and other.fragment_id == op.fragment_id
+        and other.ensemble == op.ensemble
+        for other in writer.pending_add_ops
+    )

@@ -66,7 +66,7 @@ def ledger_spec(
         tlc=tlc,
         configurations=configurations,
     )
-    spec.symmetric(Bookie, among=alike)
+    spec.symmetric(Bookie, among=symmetric_bookies)
     spec.symmetric(Client)
     spec.init(init)
     return spec

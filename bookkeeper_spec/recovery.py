@@ -96,14 +96,6 @@ def client_receives_fencing_read_lac_response(
 # --- Reads ---------------------------------------------------------------------------------------
 
 
-def has_quorum_coverage(c, count, cohort_size) -> bool:
-    """Are so many bookies of a cohort enough that every ack quorum has one of them?
-
-    `quorum_coverage.enough_satisfy` for a count; three other ways to say it stand beside that.
-    """
-    return count >= cohort_size - c.ack_quorum + 1
-
-
 def its_recovery_ensemble(s: State, client) -> NodeSet(Bookie):
     """The bookies from which a recovery reads."""
     return s.clients[client].recovery_ensemble
@@ -310,19 +302,6 @@ def recovery_client_receives_add_confirmed_response(
 
 
 # --- Closing -------------------------------------------------------------------------------------
-
-
-def why_not_end_recovery(s, mine, has_read_all) -> str:
-    """Why a recovery can't write its result to the metadata; "" if it can."""
-    if mine.status != "in_recovery" or s.meta_status != "in_recovery":
-        return "the client does not recover, or somebody has ended the recovery"
-    if not has_read_all:
-        return "the recovery has not read all there is"
-    if len(mine.pending_add_ops) != 0:
-        return "an entry that was read is not written back yet"
-    if mine.meta_version != s.meta_version:
-        return "the metadata have changed since the client read them"
-    return TAKEN
 
 
 def recovery_client_closes_ledger(s: State, c: Constants, client: Client):

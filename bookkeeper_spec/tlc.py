@@ -4,11 +4,10 @@ TLC counts a step once for each disjunct of the original's action, and each valu
 that yields it. A function `of_ACTION` takes the action's arguments.
 """
 
-from bookkeeper_spec import guaranteed_write_quorum, unbounded_ledgers, with_limbo, writing
+from bookkeeper_spec import guaranteed_write_quorum, unbounded_ledgers, v4_13, with_limbo, writing
 from bookkeeper_spec.model import Bookie, is_in_use, recovers
 from bookkeeper_spec.unbounded_ledgers import reasons_to_fail, values
-from bookkeeper_spec.v4_13 import actions
-from bookkeeper_spec.v4_13.model import W1, W2, SomeWriter
+from bookkeeper_spec.v4_13 import W1, W2, SomeWriter
 from bookkeeper_spec.with_limbo import same_kind
 from bookkeeper_spec.writing import failed_bookies
 from protocol_lab import NodeSet, nodes_up_to, only, subsets
@@ -126,13 +125,13 @@ def unsent_values(s, c, client, lost) -> int:
 
 
 MULTIPLICITIES = {
-    actions.bookie_sends_add_confirmed_response: of_add_v4_13,
-    actions.w1_changes_ensemble: of_w1_ensemble_change,
-    actions.w1_tries_invalid_ensemble_change: of_w1_ensemble_change,
-    actions.w1_sends_pending_add_op: of_w1_resend,
-    actions.w2_changes_ensemble: of_w2_ensemble_change,
-    actions.w2_tries_invalid_ensemble_change: of_w2_ensemble_change,
-    actions.w2_sends_pending_add_op: of_w2_resend,
+    v4_13.bookie_sends_add_confirmed_response: of_add_v4_13,
+    v4_13.w1_changes_ensemble: of_w1_ensemble_change,
+    v4_13.w1_tries_invalid_ensemble_change: of_w1_ensemble_change,
+    v4_13.w1_sends_pending_add_op: of_w1_resend,
+    v4_13.w2_changes_ensemble: of_w2_ensemble_change,
+    v4_13.w2_tries_invalid_ensemble_change: of_w2_ensemble_change,
+    v4_13.w2_sends_pending_add_op: of_w2_resend,
     with_limbo.bookie_sends_add_confirmed_response: of_add,
     with_limbo.client_changes_ensemble: of_change_with_limbo,
     with_limbo.client_sends_pending_add_op: of_resend,

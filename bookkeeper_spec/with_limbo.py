@@ -13,7 +13,7 @@ leaves closed ledgers unfenced, and `limbo_tells_lac` off, since a bookie in lim
 fencing read with an error.
 
 To read: `model`, then what is below, the crash and the answers of a bookie in limbo first; all else
-is as in `bookkeeper.protocol`, or, where a recovery reads before it writes, in `v4_13.actions`.
+is as in `bookkeeper.protocol`, or, where a recovery reads before it writes, in `v4_13`.
 
 What breaks: no_divergence_between_client_and_meta_data, without either of the two. A bookie that is
 not in limbo denies what it has lost, so that a recovery truncates the ledger. One that is not
@@ -37,25 +37,25 @@ can't read it with the MessagePassing.tla that is there now.
 
 from typing import Annotated, NamedTuple
 
-from bookkeeper_spec import model, properties, writing
+from bookkeeper_spec import model, properties, v4_13, writing
 from bookkeeper_spec.draw.ledger import draw_with_limbo
+from bookkeeper_spec.model import *
 from bookkeeper_spec.properties import count_lost_fencing, count_lost_writes, within_lost_messages
 from bookkeeper_spec.protocol import ledger_spec
 from bookkeeper_spec.recovery import (
-    has_quorum_coverage,
     last_ensemble,
     recovery_start,
     start_recovery,
-    why_not_end_recovery,
     write_back_next_entry,
 )
-from bookkeeper_spec.v4_13.actions import (
+from bookkeeper_spec.v4_13 import (
+    WRITE,
     act_upon_read_time_outs,
     ask_for_next_entry,
     asked_for,
+    count_lost_reads,
     ensemble_to_read,
     forget_answers,
-    go_on_without_one,
     has_asked,
     how_many_deny_it,
     how_many_have_it,
@@ -63,16 +63,16 @@ from bookkeeper_spec.v4_13.actions import (
     note_answer,
     read_time_outs,
     recover_entry,
-    with_bookie_if,
+    why_not_ask,
+    why_not_begin_fragment,
+    why_not_without_one,
+    with_answer,
     without_one,
 )
-from bookkeeper_spec.v4_13.model import *
-from bookkeeper_spec.v4_13.properties import count_lost_reads
 from bookkeeper_spec.writing import bookie_sends_add_confirmed_response as store_and_confirm
 from bookkeeper_spec.writing import bookie_sends_fencing_read_lac_response as fence_and_tell_lac
 from bookkeeper_spec.writing import (
     client_resends_pending_add_op,
-    close_ledger,
     its_ensemble,
     its_new_bookies,
     publish_fragments,
@@ -139,7 +139,7 @@ class ClientState(model.KnownLedger):
 class ClientMessages(model.WriteAndFenceMessages):
     """All that is or was under way between one client and the bookies."""
 
-    reads: Array(Reads, "send_limit + 1")  # by the entry, from 1
+    reads: Array(v4_13.Reads, "send_limit + 1")  # by the entry, from 1
     no_such_entry: model.Mail  # answers to reads that do not tell which entry was meant
     unknown: model.Mail
 
@@ -387,9 +387,13 @@ def replace(s: State, c: Constants, client, bookie, ensemble) -> str:
     """Begin a new fragment after the LAC without the bookie."""
     mine = s.clients[client]
     time_outs = write_time_outs(s, c, client)
-    reason = go_on_without_one(s, c, mine, mine.fragments, time_outs, bookie, ensemble)
+    reason = why_not_without_one(mine, time_outs, bookie)
     if reason:
         return reason
+    reason = why_not_begin_fragment(s, mine, bookie, ensemble)
+    if reason:
+        return reason
+    begin_fragment(c, mine, mine.fragments, mine.lac + 1, only(bookie), ensemble)
     for other in range(1, c.clients + 1):
         if same_kind(s, client, other):
             act_upon_add_time_outs(s.messages[other].adds, only(bookie))
@@ -422,7 +426,7 @@ def recovery_client_changes_ensemble(
 
 # --- Recovery reads: everything is read first, and there is a third answer, "unknown" -------------
 
-# "Unknown" counts as an answer, but as neither yes nor no. All else is as in `v4_13.actions`.
+# "Unknown" counts as an answer, but as neither yes nor no. All else is as in `v4_13`.
 
 
 def client_receives_fencing_read_lac_response(
@@ -450,7 +454,11 @@ def read_ensemble(s: State, client) -> NodeSet(Bookie):
 def client_sends_read_requests(s: State, c: Constants, client: Client, lost: Subset(read_ensemble)):
     """A recovery asks for the next entry, once no ack quorum is left that is not fenced."""
     mine = s.clients[client]
-    return ask_for_next_entry(c, mine, s.messages[client], mine.fragments, lost)
+    reason = why_not_ask(c, mine, s.messages[client])
+    if reason:
+        return reason
+    ask_for_next_entry(mine, s.messages[client], mine.fragments, lost)
+    return TAKEN
 
 
 # --- Answers -------------------------------------------------------------------------------------
@@ -485,7 +493,7 @@ def received_all_responses(s, c, client, bookie, answer: SomeAnswer, entry) -> b
         time_outs |= read_time_outs(s.messages[other]) | s.messages[other].unknown.lost
     heard = how_many_have_it(mine, bookie, answer == "ok")
     heard += how_many_deny_it(mine, bookie, answer == "no_such_entry")
-    heard += len(with_bookie_if(answer == "unknown", mine.is_unknown, bookie))
+    heard += len(with_answer(answer == "unknown", mine.is_unknown, bookie))
     return heard + len(asked_for(mine.fragments, entry) & time_outs) == c.write_quorum
 
 
@@ -527,7 +535,7 @@ def client_receives_non_final_read(
     if received_all_responses(s, c, client, bookie, answer, entry):
         return "this is the last answer that the recovery waits for"
     note_answer(mine, bookie, answer == "ok", answer == "no_such_entry", entry, data)
-    mine.is_unknown = with_bookie_if(answer == "unknown", mine.is_unknown, bookie)
+    mine.is_unknown = with_answer(answer == "unknown", mine.is_unknown, bookie)
     mine.fenced = with_node(mine.fenced, bookie)
     handle(given, bookie)
     return TAKEN
@@ -616,7 +624,7 @@ spec = ledger_spec(
     draw=draw_with_limbo,
     state=State,
     constants=Constants,
-    init=init,
+    init=v4_13.init,
     tlc="bookkeeper_spec.tlc",
     configurations=CONFIGURATIONS,
 )

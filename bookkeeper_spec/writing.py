@@ -32,21 +32,12 @@ def publish_fragments(s, mine) -> None:
     mine.meta_version = s.meta_version
 
 
-def close_ledger(s, mine, last_entry) -> None:
-    """Close the ledger at an entry."""
-    s.meta_version += 1
-    s.meta_status = "closed"
-    s.meta_last_entry = last_entry
-    mine.meta_version = s.meta_version
-    mine.status = "closed"
-
-
 # --- Creating ------------------------------------------------------------------------------------
 
 
 def first_ensembles(s: State, c: Constants) -> NodeSet(Bookie):
     """The bookies for the first ensemble."""
-    return bookies_to_choose(s, c, 0, 0) if s.meta_status == "nil" else no_ensemble(c)
+    return bookies_to_choose(s, c, 0, 0) if s.meta_status == "nil" else placeholder_ensemble(c)
 
 
 def create_ledger(s, client, ensemble) -> str:
@@ -72,25 +63,6 @@ def client_creates_ledger(
 
 
 # --- Sending -------------------------------------------------------------------------------------
-
-
-def send_adds(adds, data, stamp, bookies, lost) -> None:
-    """Ask these bookies to add an entry; the requests to `lost` get lost."""
-    if bookies != 0:
-        adds.data = data
-        send(adds.requests[stamp], bookies, lost)
-
-
-def add_pending_op(writer, entry, data) -> None:
-    """Remember that an entry is to be confirmed by the current ensemble."""
-    add(
-        writer.pending_add_ops,
-        PendingAddOp(
-            entry=Entry(id=entry, data=data),
-            fragment_id=writer.curr_fragment.id,
-            ensemble=writer.curr_fragment.ensemble,
-        ),
-    )
 
 
 def send_next_entry(c, writer, messages, data, stamp, lost) -> str:
@@ -214,14 +186,6 @@ def note_confirmation(writer, messages, bookie, entry) -> str:
     return TAKEN
 
 
-def confirmed_from(c, writer: Writer, known, quorum) -> int:
-    """The last entry up to which a quorum of bookies confirmed every entry after `known`."""
-    entry = known
-    while entry < c.send_limit and len(writer.confirmed[entry + 1]) >= quorum:
-        entry += 1
-    return entry
-
-
 def max_contiguous_confirmed_entry(c, writer, known, quorum) -> int:
     """The last entry up to which a quorum of bookies has confirmed every entry.
 
@@ -230,17 +194,6 @@ def max_contiguous_confirmed_entry(c, writer, known, quorum) -> int:
     BookKeeper counts from what is known already; `count_from_lac` does that.
     """
     return confirmed_from(c, writer, known if c.count_from_lac else 0, quorum)
-
-
-def drop_pending_ops(writer, reached) -> None:
-    """Forget the pending adds up to an entry: enough bookies have confirmed them."""
-    k = 0
-    while k < len(writer.pending_add_ops):
-        op = writer.pending_add_ops.items[k]
-        if op.entry.id <= reached:
-            take(writer.pending_add_ops, op)
-        else:
-            k += 1
 
 
 def receive_confirmation(c, writer, messages, bookie, entry) -> str:
@@ -276,18 +229,6 @@ def why_not_replace(s, writer, failed, ensemble) -> str:
     return TAKEN
 
 
-def begin_fragment(c, writer, fragments, first_entry_id, failed, ensemble) -> None:
-    """Use another ensemble from an entry on.
-
-    The failed bookies' confirmations of these entries no longer count: the new ensemble does not
-    have those bookies.
-    """
-    update_fragments(fragments, writer.curr_fragment, first_entry_id, ensemble)
-    writer.curr_fragment = last(fragments)
-    for entry in range(first_entry_id, c.send_limit + 1):
-        writer.confirmed[entry] &= ~failed
-
-
 def failed_bookies(s, client) -> NodeSet(Bookie):
     """All bookies of the client's current ensemble to which an add has timed out."""
     return s.clients[client].curr_fragment.ensemble & add_time_outs(s.messages[client].adds)
@@ -297,7 +238,7 @@ def replacements(s: State, c: Constants, client) -> NodeSet(Bookie):
     """The bookies for an ensemble without those that failed."""
     failed = failed_bookies(s, client)
     if failed == 0:
-        return no_ensemble(c)
+        return placeholder_ensemble(c)
     return bookies_to_choose(s, c, s.clients[client].curr_fragment.ensemble & ~failed, failed)
 
 
@@ -349,24 +290,6 @@ def recovery_client_changes_ensemble(
 
 
 # --- Sending again -------------------------------------------------------------------------------
-
-
-def new_bookies_for(writer, entry) -> NodeSet(Bookie):
-    """The bookies of the current ensemble to which a pending add was not sent."""
-    for op in writer.pending_add_ops:
-        if op.entry.id == entry:
-            return writer.curr_fragment.ensemble & ~op.ensemble
-    return nodes_up_to(0)
-
-
-def is_sent_later(writer, op) -> bool:
-    """Does an earlier pending add of the same fragment and ensemble have to be sent first?"""
-    return any(
-        other.entry.id < op.entry.id
-        and other.fragment_id == op.fragment_id
-        and other.ensemble == op.ensemble
-        for other in writer.pending_add_ops
-    )
 
 
 def resend(writer, messages, op, stamp, lost) -> str:

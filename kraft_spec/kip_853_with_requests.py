@@ -45,14 +45,14 @@ from kraft_spec.actions.cluster import (
     choosable_pairs,
     keeps_majority_with,
     keeps_majority_without,
-    reason_not_to_add,
-    reason_not_to_remove,
     remove_voter_check,
+    why_not_add,
+    why_not_remove,
 )
 from kraft_spec.actions.cluster import change_network_connectivity as change_as_published
 from kraft_spec.actions.cluster import crash_lose_state as crash_as_published
 from kraft_spec.actions.cluster import restart_with_state as restart_as_published
-from kraft_spec.actions.replication import reason_not_to_answer
+from kraft_spec.actions.replication import why_not_answer
 from kraft_spec.actions.server_states import maybe_transition, transition_to_unattached
 from kraft_spec.draw.additions import draw_requests, draw_with_requests
 from kraft_spec.draw.wording import ADMINISTRATOR
@@ -180,10 +180,10 @@ def answer_join(s, message, error: Error) -> None:
 def accept_join_request(s: State, c: Constants, message: Join):
     """A leader makes the server that asks a voter: it appends the command, and accepts."""
     server, add_server = message.dest, message.source
-    reason = reason_not_to_answer(s, message)
+    reason = why_not_answer(s, message)
     if reason:
         return reason
-    reason = reason_not_to_add(s, c, server, add_server)
+    reason = why_not_add(s, c, server, add_server)
     if reason:
         return reason
     if c.test_liveness and not keeps_majority_with(s, server, add_server):
@@ -197,7 +197,7 @@ def reject_join_request(s: State, c: Constants, message: Join):
     """A server that does not lead, or can't add the voter, says why."""
     server = message.dest
     error = add_voter_check(s, c, server, message.source)
-    refusal = reason_not_to_answer(s, message)
+    refusal = why_not_answer(s, message)
     if refusal:
         return refusal
     if error == "nil":
@@ -267,7 +267,7 @@ def accept_remove_request(s: State, c: Constants, message: Remove):
     server, remove_server = message.dest, message.remove_server
     if not is_receivable(s, message):
         return "the server has lost its disk"
-    reason = reason_not_to_remove(s, c, server, remove_server)
+    reason = why_not_remove(s, c, server, remove_server)
     if reason:
         return reason
     if c.test_liveness and not keeps_majority_without(s, c, server, remove_server):

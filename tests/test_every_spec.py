@@ -14,6 +14,7 @@ from tests import temporal_verdicts
 from tests.seldom import one_in
 from tests.spec_checks import (
     Case,
+    agree,
     bind,
     cases_of,
     on_scenarios,
@@ -80,6 +81,14 @@ def test_a_refusal_changed_nothing(name):
     # Of an action that was never refused this test would say nothing.
     actions = {each.name for each in load(name).actions}
     assert refused == actions - ALWAYS_POSSIBLE.get(name, set())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", spec_names())
+def test_engines_agree(name):
+    """On the first states with the defaults, and with the constants of some scenarios."""
+    for _, constants in cases_of(name)[:4]:
+        agree(bind(name, **dict(constants)), max_states=1_000, progress=False)
 
 
 @pytest.mark.slow

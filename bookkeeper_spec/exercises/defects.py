@@ -2,7 +2,7 @@
 
 from bookkeeper_spec import v4_13
 from bookkeeper_spec.model import data_of, handle, has_entry, send, sent
-from bookkeeper_spec.v4_13.actions import has_asked
+from bookkeeper_spec.v4_13 import has_asked
 from protocol_lab import *
 from protocol_lab.teaching.exercises import Feedback, exercise, repair
 

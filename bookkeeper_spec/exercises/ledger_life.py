@@ -2,7 +2,7 @@
 
 from bookkeeper_spec import v4_13
 from bookkeeper_spec.model import Bookie, SomeEntry, copies, fragment_of_entry, handle
-from bookkeeper_spec.v4_13.model import W1
+from bookkeeper_spec.v4_13 import W1
 from protocol_lab import *
 from protocol_lab.teaching.exercises import *
 

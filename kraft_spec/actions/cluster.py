@@ -167,7 +167,7 @@ def append_removal(s, c, server, remove_server) -> None:
     s.aux_ctrs.remove_reconfig_ctr += 1
 
 
-def reason_not_to_add(s, c, server, add_server) -> str:
+def why_not_add(s, c, server, add_server) -> str:
     """Why a leader does not make the server a voter; "" if it does."""
     if s.aux_ctrs.add_reconfig_ctr >= c.max_add_reconfigs:
         return "no addition is left (max_add_reconfigs)"
@@ -181,7 +181,7 @@ def reason_not_to_add(s, c, server, add_server) -> str:
     return ""
 
 
-def reason_not_to_remove(s, c, server, remove_server) -> str:
+def why_not_remove(s, c, server, remove_server) -> str:
     """Why a leader does not remove the voter; "" if it does."""
     if s.aux_ctrs.remove_reconfig_ctr >= c.max_remove_reconfigs:
         return "no removal is left (max_remove_reconfigs)"
@@ -208,7 +208,7 @@ def accept_add_voter_request(s: State, c: Constants, server: Server, add_server:
     KIP-853's AddVoter. The server may lag behind or be dead; Kafka waits until it has caught up.
     The request itself and its answer are left out (`kraft.kip_853_with_requests` has them).
     """
-    reason = reason_not_to_add(s, c, server, add_server)
+    reason = why_not_add(s, c, server, add_server)
     if reason:
         return reason
     if c.test_liveness and not keeps_majority_with(s, server, add_server):
@@ -224,7 +224,7 @@ def accept_remove_voter_request(s: State, c: Constants, server: Server, remove_s
     The removed server is told nothing. If it is the last other voter, nobody is left whose fetch
     could commit its removal (scenario leader_alone_commits_nothing).
     """
-    reason = reason_not_to_remove(s, c, server, remove_server)
+    reason = why_not_remove(s, c, server, remove_server)
     if reason:
         return reason
     if c.test_liveness and not keeps_majority_without(s, c, server, remove_server):

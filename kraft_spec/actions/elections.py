@@ -8,8 +8,8 @@ from kraft_spec.actions.replication import (
     commit_if_alone,
     is_at_or_before,
     last_epoch,
-    reason_not_to_answer,
     reset_end_offsets,
+    why_not_answer,
 )
 from kraft_spec.actions.server_states import (
     fail_pending_writes,
@@ -181,7 +181,7 @@ def handle_vote_request(s: State, c: Constants, message: VoteRequest):
     stale_vote_request_fixed mends it, exercise refuse_without_a_trace).
     """
     server, peer = message.dest, message.source
-    reason = reason_not_to_answer(s, message)
+    reason = why_not_answer(s, message)
     if reason:
         return reason
     state, epoch = s.state[server], s.current_epoch[server]

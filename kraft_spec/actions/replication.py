@@ -130,7 +130,7 @@ def values_in_own_epoch(s, server) -> int:
     )
 
 
-def reason_not_to_write(s, c, server, value) -> str:
+def why_not_write(s, c, server, value) -> str:
     """Why the server does not accept a client's value; "" if it does."""
     if s.state[server] != "leader":
         return "the server is not a leader"
@@ -155,7 +155,7 @@ def client_request(s: State, c: Constants, server: Server, value: Value):
     Whoever believes that it leads accepts the write, also a leader that has been replaced, and one
     that is an observer because it has removed itself (KIP-595, KIP-853).
     """
-    reason = reason_not_to_write(s, c, server, value)
+    reason = why_not_write(s, c, server, value)
     if reason:
         return reason
     append_value(s, server, value)
@@ -232,7 +232,7 @@ def fetch_error(s, c, message) -> Error:
     return "nil"
 
 
-def reason_not_to_answer(s, message) -> str:
+def why_not_answer(s, message) -> str:
     """Why the receiver can't answer a request; "" if it can."""
     if not is_receivable(s, message):
         return "the server has lost its disk"
@@ -241,9 +241,9 @@ def reason_not_to_answer(s, message) -> str:
     return ""
 
 
-def reason_not_to_serve(s, c, message) -> str:
+def why_not_serve(s, c, message) -> str:
     """Why the receiver does not answer a fetch as the leader of its epoch; "" if it does."""
-    reason = reason_not_to_answer(s, message)
+    reason = why_not_answer(s, message)
     if reason:
         return reason
     if fetch_error(s, c, message) != "nil":
@@ -311,7 +311,7 @@ def diverging_fetch_request(s: State, c: Constants, message: Fetch):
     the follower's, and the offset where that epoch ends. Kafka's replication of partitions asks for
     it in a request of its own (OffsetsForLeaderEpoch, `kafka.kip_101`).
     """
-    reason = reason_not_to_serve(s, c, message)
+    reason = why_not_serve(s, c, message)
     if reason:
         return reason
     log = s.log[message.dest]
@@ -331,7 +331,7 @@ def accept_fetch_request_from_voter(s: State, c: Constants, message: Fetch):
     (removed_server_learns). fetch_outside_configuration has what else the leader may do.
     """
     server, peer = message.dest, message.source
-    reason = reason_not_to_serve(s, c, message)
+    reason = why_not_serve(s, c, message)
     if reason:
         return reason
     if message.observer:
@@ -356,7 +356,7 @@ def accept_fetch_request_from_observer(s: State, c: Constants, message: Fetch):
     answered here, until it has fetched the command that makes it a voter.
     """
     server = message.dest
-    reason = reason_not_to_serve(s, c, message)
+    reason = why_not_serve(s, c, message)
     if reason:
         return reason
     if not message.observer:

@@ -15,8 +15,8 @@ from kraft_spec.actions.replication import (
     commit_up_to,
     is_valid_fetch_position,
     new_high_watermark,
-    reason_not_to_serve,
     reply,
+    why_not_serve,
 )
 from kraft_spec.constants import Constants
 from kraft_spec.kip_853 import kip_853_spec
@@ -399,7 +399,7 @@ def with_waiting(waits):
 
     def accept_fetch_request_from_voter(s, c, message):
         server, peer = message.dest, message.source
-        reason = reason_not_to_serve(s, c, message)
+        reason = why_not_serve(s, c, message)
         if reason:
             return reason
         if message.observer or not is_valid_fetch_position(s.log[server], message):

@@ -8,8 +8,8 @@ from kraft_spec.actions.replication import (
     holds_value,
     is_outside_configuration,
     is_valid_fetch_position,
-    reason_not_to_serve,
     reply,
+    why_not_serve,
 )
 from kraft_spec.challenges import THREE_SERVERS, TWO_SERVERS
 from kraft_spec.constants import Constants
@@ -53,7 +53,7 @@ def with_quorum(is_held):
 
     def accept_fetch_request_from_voter(s, c, message):
         server, peer = message.dest, message.source
-        reason = reason_not_to_serve(s, c, message)
+        reason = why_not_serve(s, c, message)
         if reason:
             return reason
         if message.observer or is_outside_configuration(s, message):

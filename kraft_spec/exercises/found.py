@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kraft_spec import kip_853
 from kraft_spec.actions.elections import answer_vote_request, is_free_to_vote, is_log_good_enough
-from kraft_spec.actions.replication import reason_not_to_answer
+from kraft_spec.actions.replication import why_not_answer
 from kraft_spec.actions.server_states import (
     fail_pending_writes,
     transition_to_unattached,
@@ -23,7 +23,7 @@ spec = kip_853.spec
 
 def handle_vote_request(s, c, message):
     server, peer = message.dest, message.source
-    reason = reason_not_to_answer(s, message)
+    reason = why_not_answer(s, message)
     if reason:
         return reason
     state, epoch = s.state[server], s.current_epoch[server]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kraft_spec import kip_996
 from kraft_spec.actions.elections import is_log_good_enough
-from kraft_spec.actions.replication import reason_not_to_answer
+from kraft_spec.actions.replication import why_not_answer
 from kraft_spec.actions.server_states import fail_pending_writes
 from kraft_spec.model import pair
 from kraft_spec.pre_vote.elections import answer_vote_request, may_vote_for, vote_error
@@ -37,7 +37,7 @@ def with_answer(would_vote):
 
     def handle_vote_request(s, c, message):
         server = message.dest
-        reason = reason_not_to_answer(s, message)
+        reason = why_not_answer(s, message)
         if reason:
             return reason
         error = vote_error(s, message)

@@ -4,8 +4,8 @@ from kraft_spec.actions.cluster import (
     append_config_command,
     choosable_pairs,
     lose_disk,
-    reason_not_to_add,
-    reason_not_to_remove,
+    why_not_add,
+    why_not_remove,
 )
 from kraft_spec.actions.replication import reset_end_offsets
 from kraft_spec.actions.server_states import fail_pending_writes
@@ -51,7 +51,7 @@ def accept_add_voter_request(s: State, c: Constants, server: Server, add_server:
 
     Kafka waits until the server has caught up; here it can't before it is added.
     """
-    reason = reason_not_to_add(s, c, server, add_server)
+    reason = why_not_add(s, c, server, add_server)
     if reason:
         return reason
     if c.test_liveness and not keeps_majority_with(s, server, add_server):
@@ -69,7 +69,7 @@ def accept_add_voter_request(s: State, c: Constants, server: Server, add_server:
 
 def accept_remove_voter_request(s: State, c: Constants, server: Server, remove_server: Server):
     """A leader removes a voter, perhaps itself: it appends the command (KIP-853's RemoveVoter)."""
-    reason = reason_not_to_remove(s, c, server, remove_server)
+    reason = why_not_remove(s, c, server, remove_server)
     if reason:
         return reason
     if c.test_liveness and not keeps_majority_without(s, server, remove_server):

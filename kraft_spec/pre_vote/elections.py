@@ -12,8 +12,8 @@ from kraft_spec.actions.elections import does_not_follow, is_log_good_enough, su
 from kraft_spec.actions.replication import (
     can_fetch_timeout,
     last_epoch,
-    reason_not_to_answer,
     reset_end_offsets,
+    why_not_answer,
 )
 from kraft_spec.actions.server_states import fail_pending_writes
 from kraft_spec.pre_vote.model import *
@@ -261,7 +261,7 @@ def handle_vote_request(s: State, c: Constants, message: VoteRequest):
     changes nothing; that mends the epoch which goes back in `kraft.kip_853`.
     """
     server = message.dest
-    reason = reason_not_to_answer(s, message)
+    reason = why_not_answer(s, message)
     if reason:
         return reason
     error = vote_error(s, message)

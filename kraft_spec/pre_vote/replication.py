@@ -19,12 +19,12 @@ from kraft_spec.actions.replication import (
     is_valid_fetch_position,
     last_epoch,
     new_high_watermark,
-    reason_not_to_serve,
-    reason_not_to_write,
     reply_naming,
     reset_end_offsets,
     take_what_it_brings,
     track_members,
+    why_not_serve,
+    why_not_write,
 )
 from kraft_spec.pre_vote.model import *
 from kraft_spec.pre_vote.server_states import (
@@ -42,7 +42,7 @@ def handle_client_request(s: State, c: Constants, server: Server, value: Value):
 
     As in `kraft.kip_853`, a leader that is the only member commits it and tells nobody.
     """
-    reason = reason_not_to_write(s, c, server, value)
+    reason = why_not_write(s, c, server, value)
     if reason:
         return reason
     append_value(s, server, value)
@@ -182,7 +182,7 @@ def accept_fetch_request(s: State, c: Constants, message: Fetch):
     answer names no leader.
     """
     server, peer = message.dest, message.source
-    reason = reason_not_to_serve(s, c, message)
+    reason = why_not_serve(s, c, message)
     if reason:
         return reason
     if is_outside_configuration(s, message) and c.fetch_outside_configuration != "accepted":

@@ -9,7 +9,7 @@ from bookkeeper_spec.exercises.todays_protocol import lose_what_one_yes_would_sa
 from bookkeeper_spec.exercises.without_the_journal import lose_it_on_two_bookies
 from bookkeeper_spec.ledger_chaining import is_not_at
 from bookkeeper_spec.model import data_of, handle, has_entry, send, sent
-from bookkeeper_spec.v4_13.actions import has_asked
+from bookkeeper_spec.v4_13 import has_asked
 from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
 from protocol_lab import HOLDS, TAKEN, append, only, with_node
 

@@ -62,22 +62,7 @@ def test_the_definitions_agree_in_every_state_with_six_bookies(name, distinct):
     assert result.never_reached == []
 
 
-@pytest.mark.parametrize("name", [FENCING, READS])
-def test_engines_agree_on_quorum_coverage(name):
-    model = load(name).bind(all_bookies=2)
-    agree(model)
-    agree(model, invariants=[])
-
-
 # --- Ledger chaining ---------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fences", ["true", "false"])
-def test_engines_agree_on_chaining(fences):
-    model = load(CHAINING).bind(ledger_limit=3, close_fences=fences)
-    agree(model, invariants=[])
-    agree(model)
 
 
 @pytest.mark.slow

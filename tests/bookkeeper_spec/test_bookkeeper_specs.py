@@ -15,7 +15,7 @@ from protocol_lab.model.node_sets import as_set
 from protocol_lab.model.state_view import view
 from protocol_lab.model.transitions import attempts, initial
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
-from tests.spec_checks import agree, bind, sampled, walk
+from tests.spec_checks import bind, sampled, walk
 
 V4_13, TODAY, LIMBO = "bookkeeper.v4_13", "bookkeeper.protocol", "bookkeeper.with_limbo"
 SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2}
@@ -221,23 +221,6 @@ def test_ensembles_to_choose_from():
 
 
 # --- Engines and capacities --------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "constants", "bounds"),
-    [
-        (V4_13, {"bookies": 1, "write_quorum": 1, "ack_quorum": 1}, {}),
-        (V4_13, {**SMALL, "max_lost_messages": 0}, {}),
-        (V4_13, {"bookies": 3, "write_quorum": 2, "ensemble_choice": "any"}, {"max_states": 1500}),
-        (TODAY, {"bookies": 1, "write_quorum": 1, "ack_quorum": 1}, {}),
-        (TODAY, {"bookies": 4, "ack_quorum": 2, "ignore_late_reads": True}, {"max_states": 1500}),
-        (LIMBO, {"bookies": 1, "write_quorum": 1}, {}),
-        (LIMBO, {"bookies": 3, "ensemble_choice": "any"}, {"max_states": 1500}),
-    ],
-)
-def test_engines_agree(name, constants, bounds):
-    agree(bind(name, **constants), progress=False, **bounds)
 
 
 def test_constants_that_make_no_sense_are_told():

@@ -47,41 +47,6 @@ def _values(part) -> list:
 # --- Engines -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "constants"),
-    compiled(
-        *((name, {"replicas": 2, "max_leader_epoch": 1}) for name in VARIANTS),
-        ("kafka.kip_320", {"log_size": 1, "max_records": 0, "max_leader_epoch": 1}),
-        ("kafka.async_isr", {"max_leader_offset": 1, "max_version": 2}),
-        *(
-            (
-                UNCLEAN,
-                {
-                    "election_rule": rule,
-                    "first_record_committed": first,
-                    "replicas": 2,
-                    "max_leader_epoch": 2,
-                    "max_log_length": 2,
-                },
-            )
-            for rule in RULES
-            for first in ("true", "false")
-        ),
-        (UNCLEAN, {"producers": 0, "max_leader_epoch": 2}),
-        (UNCLEAN, {"min_isr": 1, "max_leader_epoch": 1, "max_log_length": 2}),
-        ("kafka.finite_replicated_log", {}),
-        ("kafka.finite_replicated_log", {"log_records": 0}),
-        ("kafka.finite_replicated_log", {"replicas": 0}),
-        ("kafka.id_sequence", {}),
-    ),
-)
-def test_engines_agree(name, constants):
-    model = bind(name, **constants)
-    agree(model, invariants=[], progress=False)
-    agree(model, progress=False)
-
-
 @pytest.mark.parametrize(
     ("name", "constants", "counted"),
     [

@@ -53,29 +53,6 @@ def test_all_specs_are_here():
     assert sorted((*SPECS, V4_2)) == [each for each in spec_names() if each.startswith("pulsar.")]
 
 
-# --- Engines -----------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SPECS)
-@pytest.mark.parametrize(
-    "constants",
-    [
-        {"message_sent_limit": 1, "key_space": 0, "value_space": 0, "compaction_times_limit": 0},
-        {"message_sent_limit": 0},
-        {**SMALL, "compaction_times_limit": 2, "model_producer": False, "retain_null_key": True},
-        {**SMALL, "model_consumer": True, "compaction_times_limit": 1},
-        {**READS, "consumer_reads": "by_position", **TINY, "compaction_times_limit": 2},
-        {**READS, "consumer_reads": "ledger_then_topic", **TINY, "retain_null_key": True},
-    ],
-    ids=lambda constants: "-".join(map(str, constants.values())),
-)
-def test_engines_agree(name, constants):
-    model = bind(name, **constants)
-    agree(model, invariants=[], progress=False)
-    agree(model, progress=False)
-
-
 # --- Initial states ----------------------------------------------------------------------------
 
 
