@@ -39,8 +39,8 @@ class DistanceMap:
     if that is None; of as many as fit into the bounds.
 
     reason: why these are not all, or None. states: how many were searched. stopped: polled every
-    few milliseconds. until: when to end, by time.perf_counter(). Raises Stopped, and LabError if an
-    action is faulty.
+    few milliseconds. until: when to end, by time.perf_counter(). Raises Stopped, KeyboardInterrupt
+    as soon as the search can end, and LabError if an action is faulty.
     """
 
     def __init__(
@@ -60,7 +60,9 @@ class DistanceMap:
         search_until = began + _SEARCHING * (until - began)
         request.stopped = lambda: stopped() or time.perf_counter() > search_until
         found = search.run()
-        if stopped() or found.undecided_reason == "interrupted":
+        if found.undecided_reason == "interrupted":
+            raise KeyboardInterrupt  # which the search has taken for its own
+        if stopped():
             raise Stopped
         self.reason = found.undecided_reason
 

@@ -4,6 +4,7 @@ The oracle is a plain breadth-first search over the uncompiled functions.
 """
 
 import random
+import signal
 import threading
 from itertools import chain, repeat
 
@@ -298,6 +299,15 @@ def test_a_stopped_question_has_no_answer_and_the_next_one_has():
     assert near.prepare() is True
     assert near.ask(row).here == Distance(NEVER)
     assert near.ask(row) is near.ask(row)
+
+
+def test_ctrl_c_is_not_swallowed():
+    near = Nearness(plane.bind(limit=9), ["not_there"])
+    near.ask(next(initial(near.model)).row)  # compiled before it is interrupted
+    near.map = None
+    polls = chain([lambda: signal.raise_signal(signal.SIGINT)], repeat(lambda: None))
+    with pytest.raises(KeyboardInterrupt):
+        near.prepare(lambda: bool(next(polls)()))
 
 
 def test_two_threads_may_ask_while_a_third_prepares():
