@@ -36,7 +36,7 @@ from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.set_syntax import SET_OPERATIONS, SetSyntax
 from protocol_lab.reader.side_effects import calls_what_changes, changes
 from protocol_lab.reader.source_code import is_plain, names_read
-from protocol_lab.reader.unsupported_syntax import refuse, refuse_lost_records
+from protocol_lab.reader.unsupported_syntax import refuse
 
 _CHANGE_NOTHING = {"equal": len, "get_item": len, "range": len}
 """Names that other rewriting puts in, as functions that change nothing."""
@@ -90,7 +90,6 @@ def rewritten(
     """
     names = {**names_read(function), **SET_OPERATIONS, function.__name__: None}
     rewriter = _Rewriter(function, names, tree, constructor, layouts)
-    refuse_lost_records(function, tree, rewriter.code.is_place)
     tree = rewriter.visit(_prepared(function, tree, rewriter.code))
     return Rewritten(tree, rewriter.extra, rewriter.names)
 

@@ -20,7 +20,7 @@ from protocol_lab.reader.named_values import NamesToNumbers
 from protocol_lab.reader.reading import readable, reading
 from protocol_lab.reader.set_syntax import SetSyntax
 from protocol_lab.reader.side_effects import refuse_ineffective
-from protocol_lab.reader.unsupported_syntax import expect_language, refuse_lost_records
+from protocol_lab.reader.unsupported_syntax import expect_language
 from protocol_lab.reader.value_flow import ValueFlow
 
 TRIED, STARTS = 200, 50
@@ -103,7 +103,6 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
         tree = copy.deepcopy(reading(function).apart)
         in_numbers = NamesToNumbers(function, code[function]).visit(tree)
         SetSyntax(function, code[function]).visit(in_numbers)
-        refuse_lost_records(function, tree, code[function].is_place)
         _read.add(keys[function])
     beginning = [each.function for each in model.spec.inits]  # in all engines run by Python
     expect_language(each for each in functions if each not in beginning)

@@ -9,18 +9,17 @@ no stepper shows what a search would not confirm.
 import ast
 import builtins
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from enum import Enum, EnumType
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from protocol_lab.errors import LabError
-from protocol_lab.model import containers
 from protocol_lab.model.evaluation import is_of_numpy
 from protocol_lab.model.layout import Node, NodeSet, Struct
 from protocol_lab.reader.dependencies import reachable
-from protocol_lab.reader.reading import blocks, readable, reading
+from protocol_lab.reader.reading import readable, reading
 from protocol_lab.reader.side_effects import calls_what_changes, refuse_ineffective
 from protocol_lab.reader.source_code import error_at, names_read, without_annotations
 
@@ -279,131 +278,3 @@ def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> 
                     f"{function.__qualname__} uses {node.value.id}.{node.attr}: import it by its"
                     f" name, `from {module.__name__} import {node.attr}`."
                 )
-
-
-def refuse_lost_records(
-    function: Callable, tree: ast.FunctionDef, is_place: Callable[[ast.expr], bool]
-) -> None:
-    """Raise LabError where a record that the function makes would be used when it is gone.
-
-    In compiled code it is a place of that function. So neither it nor a part of it can be returned,
-    and in a loop it is the same place in every turn: after `before = note`, `before` would become
-    the note that the next turn makes.
-
-    is_place: is the expression's value known to be a struct, sequence, bag or array?
-    """
-    values = names_read(function)
-    own = _own_records(tree, values)
-    for node in ast.walk(tree):
-        match node:
-            case ast.Return(value):
-                gone = [e for e in _alternatives(value) if _is_own(e, own, values) and is_place(e)]
-                if gone:
-                    told = "a new record, or a part of one, can be stored or compared, but not"
-                    raise error_at(function, node, f"{told} returned; make it where it is used")
-            case ast.For() | ast.While():
-                _refuse_records_of_an_earlier_turn(function, tree, node, is_place)
-
-
-def _refuse_records_of_an_earlier_turn(
-    function: Callable,
-    tree: ast.FunctionDef,
-    loop: ast.For | ast.While,
-    is_place: Callable[[ast.expr], bool],
-) -> None:
-    values = names_read(function)
-    made = {
-        name
-        for name, value in _assigned(loop)
-        if any(_makes_record(each, values) for each in _alternatives(value))
-    }
-    for block in blocks(loop):
-        for k, statement in enumerate(block):
-            for name, value in _assigned(statement, inside=False):
-                kept = [each for each in _alternatives(value) if root_of(each) in made]
-                kept = [each for each in kept if isinstance(each, ast.Name) or is_place(each)]
-                is_part = all(isinstance(each, ast.Attribute | ast.Subscript) for each in kept)
-                if kept and not (is_part and _is_used_only_in(block[k:], name, tree)):
-                    raise LabError(
-                        f"{function.__qualname__} can't be compiled with a second name for"
-                        f" {ast.unparse(kept[0])}, which is made in each turn of a loop (line"
-                        f" {statement.lineno}): keep its fields, or store it in the state."
-                    )
-
-
-def _assigned(tree: ast.AST, inside: bool = True) -> Iterator[tuple[str, ast.expr]]:
-    """The variables that are assigned in the code, or by this statement itself, with the values."""
-    for node in ast.walk(tree) if inside else (tree,):
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            for name in _names(target):
-                if isinstance(name.ctx, ast.Store):
-                    yield name.id, _given_to(name, target, node.value)
-
-
-def _given_to(name: ast.Name, target: ast.expr, value: ast.expr) -> ast.expr:
-    """What a variable becomes in `a, b = x, y`; all of what is given where that can't be told."""
-    match target, value:
-        case ast.Tuple(names), ast.Tuple(parts) if name in names and len(names) == len(parts):
-            return parts[names.index(name)]
-    return value
-
-
-def _own_records(tree: ast.FunctionDef, values: dict[str, Any]) -> set[str]:
-    """The variables that may be a record that the function makes, or a part of one."""
-    given = list(_assigned(tree))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-            given.append((node.target.id, node.iter))
-    own: set[str] = set()
-    for _ in given:  # what a variable is may follow from another one
-        own |= {
-            name
-            for name, value in given
-            if any(_is_own(each, own, values) for each in _alternatives(value))
-        }
-    return own
-
-
-def _is_own(value: ast.expr, own: set[str], values: dict[str, Any]) -> bool:
-    return _makes_record(value, values) or root_of(value) in own
-
-
-def _is_used_only_in(statements: list[ast.stmt], name: str, tree: ast.FunctionDef) -> bool:
-    """Does the variable occur in these statements alone?"""
-    here = sum(each.id == name for part in statements for each in _names(part))
-    return here == sum(each.id == name for each in _names(tree))
-
-
-def _names(tree: ast.AST) -> Iterator[ast.Name]:
-    return (each for each in ast.walk(tree) if isinstance(each, ast.Name))
-
-
-def _makes_record(value: ast.expr, values: dict[str, Any]) -> bool:
-    """Is it a new record, or may it be one?"""
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
-        return False
-    called = values.get(value.func.id)
-    is_struct = isinstance(called, type) and issubclass(called, Struct)
-    return is_struct or called is containers.pop_first
-
-
-def _alternatives(value: ast.expr | None) -> Iterator[ast.expr]:
-    """The expressions of which one gives the value, or gives each part of a tuple."""
-    match value:
-        case None:
-            return
-        case ast.IfExp(_, body, orelse):
-            yield from _alternatives(body)
-            yield from _alternatives(orelse)
-        case ast.Tuple(parts):
-            for each in parts:
-                yield from _alternatives(each)
-        case _:
-            yield value
-
-
-def root_of(value: ast.expr) -> str:
-    """The variable that an expression such as `note.votes[0]` begins with; "" for others."""
-    while isinstance(value, ast.Attribute | ast.Subscript):
-        value = value.value
-    return value.id if isinstance(value, ast.Name) else ""

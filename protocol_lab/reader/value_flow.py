@@ -13,6 +13,11 @@ A variable is a part of the state, which was assigned since:
     s.box[p] = Parcel(weight=1)
     if old.weight == 0: ...       reads the new parcel; in TLA+ terms `old` would be `box'[p]`
 
+A variable is a record that the function has made, and that is gone: compiled code has one place for
+it, which ends with the function, and which the next turn of a loop uses again:
+
+    note = Note(text=1)           can be stored or compared, but not returned
+
 A value has a name, and is used as one that has others:
 
     def put(s, mood):
@@ -55,6 +60,8 @@ _MOVE_ITEMS = (
 _HELPERS = (containers.__name__, node_sets.__name__)
 
 _SOME_ITEM = "[...]"
+
+_MADE = "made by "
 
 _DEEPEST = 12
 """Longer ways into a state are not followed; no state is nested as deep."""
@@ -160,6 +167,9 @@ class _Body(Flow[Variables]):
         if isinstance(declared, Named):
             wanted = _possible(self.layouts.of_annotation(declared))
             self._expect(wanted, _name("the result"), node.value, found, node)
+        if _has_parts(found) and any(self._is_own(each) for each in _places(found)):
+            told = "a new record, or a part of one, can be stored or compared, but not"
+            raise error_at(self.function, node, f"{told} returned; make it where it is used")
         self.result |= found
 
     def read(self, node: ast.AST | None, known: Variables) -> Variables:
@@ -224,7 +234,7 @@ class _Body(Flow[Variables]):
             case ast.Name(name) if name in self.known:
                 self._expect_value(node)
                 found = self.known[name]
-                if any(isinstance(each, StructLayout | ArrayLayout) for each in found):
+                if _has_parts(found):
                     self._expect_unchanged(name, node)
                 return found
             case ast.Name(name):
@@ -343,7 +353,8 @@ class _Body(Flow[Variables]):
         result = UNKNOWN
         if called in (containers.last, containers.pop_first) and len(given) == 1:
             result = self._items(node.args[0])
-            result = result if called is containers.last else _layouts(result)
+            if called is containers.pop_first:
+                result = _layouts(result) | self._made(node)
         elif name in ("min", "max"):
             result = _layouts(UNKNOWN.union(*given))
         elif is_plain(called) and called.__module__ not in _HELPERS:
@@ -362,7 +373,17 @@ class _Body(Flow[Variables]):
             if layout is not None and each.arg in layout.fields:
                 wanted = _possible(layout.fields[each.arg])
                 self._expect(wanted, _name(each.arg), each.value, named[each.arg], node)
-        return _possible(layout)
+        return _possible(layout) | self._made(node)
+
+    def _made(self, node: ast.Call) -> Possible:
+        """The place of a new record: that of the record which was made here before."""
+        site = f"{_MADE}{self.function.__qualname__}, {node.lineno}, {node.col_offset}"
+        made = Possible([Place((site,), code_text(node))])
+        self._change(made, node)
+        return made
+
+    def _is_own(self, place: Place) -> bool:
+        return place.steps[0].startswith(f"{_MADE}{self.function.__qualname__},")
 
     def _call_plain(
         self, called: Callable, node: ast.Call, given: list[Possible], named: Variables
@@ -412,6 +433,12 @@ class _Body(Flow[Variables]):
 
     def _expect_unchanged(self, name: str, node: ast.expr) -> None:
         for each in sorted(_places(self.known.get(name, UNKNOWN))):
+            if each.changed and each.steps[0].startswith(_MADE) and not each.steps[1:]:
+                told = (
+                    f"{code_text(name)} was made in an earlier turn of the loop, and the next one"
+                    " has its place: keep its fields, or store it in the state"
+                )
+                raise error_at(self.function, node, told)
             if each.changed:
                 told = (
                     f"{code_text(name)} is another name for {each.text}, no copy of it, and"
@@ -452,6 +479,11 @@ def _possible(layout: Any) -> Possible:
 
 def _places(found: Iterable[Any]) -> Possible:
     return Possible(each for each in found if isinstance(each, Place))
+
+
+def _has_parts(found: Possible) -> bool:
+    """Is it known to be more than a number?"""
+    return any(isinstance(each, StructLayout | ArrayLayout) for each in found)
 
 
 def _layouts(found: Possible) -> Possible:
