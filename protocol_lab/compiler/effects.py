@@ -19,7 +19,7 @@ from typing import Any
 from protocol_lab.errors import LabError
 from protocol_lab.reader.dataflow import Flow
 from protocol_lab.reader.reading import reading
-from protocol_lab.reader.side_effects import changes, changing_body, stores
+from protocol_lab.reader.side_effects import changes, own_lists, stores
 from protocol_lab.reader.source_code import names_read, without_annotations
 
 
@@ -57,7 +57,8 @@ class _Changed(Flow[bool]):
         if function in callers:
             raise _NotProven
         self.callers = (*callers, function)
-        self.body, self.names = changing_body(function), names_read(function)
+        self.body, self.names = reading(function).apart.body, names_read(function)
+        self.own = own_lists(function)
 
     def check(self, changed: bool) -> None:
         """Follow all paths, given whether something was changed before. Raises _NotProven."""
@@ -70,7 +71,7 @@ class _Changed(Flow[bool]):
         return any(paths)
 
     def _stores(self, *nodes: ast.AST | None) -> bool:
-        return any(stores(each, self.names) for each in nodes if each is not None)
+        return any(stores(each, self.names, self.own) for each in nodes if each is not None)
 
     def block(self, statements: list[ast.stmt], changed: bool | None) -> bool | None:
         for k in range(len(statements) - 1):
@@ -166,7 +167,7 @@ def first_guards(function: Callable, constants: Any) -> Callable | None:
     """
     body, names = reading(function).body, names_read(function)
     for k, each in enumerate(body, 1):
-        if not _is_guard(each) or stores(each.test, names):
+        if not _is_guard(each) or stores(each.test, names, frozenset()):
             return None
         if _truth(each.test, constants, names):
             return _shortened(function, body[:k])

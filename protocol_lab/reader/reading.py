@@ -172,15 +172,6 @@ def assignments(*trees: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
                 yield target, value
 
 
-def blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    """All lists of statements that are run one after the other."""
-    for node in ast.walk(tree):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                yield block
-
-
 class _Apart(ast.NodeTransformer):
     """Renames the variables of comprehensions that have a name which is taken."""
 

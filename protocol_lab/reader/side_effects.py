@@ -8,7 +8,6 @@ A guard of the first kind may switch an action off, and then every invariant hol
 
 import ast
 import builtins
-import copy
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -18,7 +17,7 @@ from typing import Any
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.model import containers, node_sets
 from protocol_lab.model.enabledness import enabled, writable
-from protocol_lab.reader.reading import names_assigned, reading
+from protocol_lab.reader.reading import assignments, names_assigned, reading
 from protocol_lab.reader.source_code import code_text, error_at, names_read
 
 _ONLY_RETURN = (
@@ -66,78 +65,61 @@ def _changes(function: Callable, seen: set[Callable]) -> bool:
     if function in seen:
         return False
     seen.add(function)
-    names = names_read(function)
-    return any(stores(each, names, seen) for each in changing_body(function))
+    names, own = names_read(function), own_lists(function)
+    return any(stores(each, names, own, seen) for each in reading(function).apart.body)
 
 
 @cache
-def changing_body(function: Callable) -> list[ast.stmt]:
-    """The function's statements, without the stores into lists that it has made itself."""
-    tree = copy.deepcopy(reading(function).apart)
-    return _WithoutStores(_own_lists(function)).visit(tree).body
-
-
-def _own_lists(function: Callable) -> set[str]:
-    """The variables that never are anything but a list which the function makes, `[0] * n`."""
+def own_lists(function: Callable) -> frozenset[str]:
+    """The variables that never are anything but a list which the function makes, `[0] * n`: what is
+    stored in it changes nothing else."""
     code = reading(function)
     made = Counter(
-        node.targets[0].id
-        for node in ast.walk(code.apart)
-        if isinstance(node, ast.Assign) and _makes_list(node)
+        target.id
+        for target, value in assignments(code.apart)
+        if isinstance(target, ast.Name) and _makes_list(value)
     )
-    return {
+    return frozenset(
         name
         for name, count in made.items()
         if code.times_assigned[name] == count and name not in code.parameters
-    }
+    )
 
 
-def _makes_list(node: ast.Assign) -> bool:
-    match node:
-        case ast.Assign([ast.Name()], ast.BinOp(ast.List(), ast.Mult(), _)):
+def _makes_list(value: ast.expr) -> bool:
+    match value:
+        case ast.BinOp(ast.List(), ast.Mult(), _):
             return True
     return False
 
 
-class _WithoutStores(ast.NodeTransformer):
-    """Makes a store into an item of certain variables an expression, of what it evaluates."""
-
-    def __init__(self, names: set[str]):
-        self.names = names
-
-    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        match node:
-            case ast.Assign([ast.Subscript(ast.Name(name), index)], value) if name in self.names:
-                return ast.Expr(ast.Tuple([index, value], ast.Load()))
-        return node
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        match node:
-            case ast.AugAssign(ast.Subscript(ast.Name(name), index), _, value):
-                if name in self.names:
-                    return ast.Expr(ast.Tuple([index, value], ast.Load()))
-        return node
-
-
-def stores(tree: ast.AST, names: dict[str, Any], seen: set[Callable] | None = None) -> bool:
-    """Does the code store something, or call what may do so?"""
-    itself, called = _stores_and_calls(tree)
+def stores(
+    tree: ast.AST,
+    names: dict[str, Any],
+    own: frozenset[str],
+    seen: set[Callable] | None = None,
+) -> bool:
+    """Does the code store something besides items of its own lists, or call what may do so?"""
+    itself, called = _stores_and_calls(tree, own)
     seen = set() if seen is None else seen
     return itself or any(_call_stores(each, names, seen) for each in called)
 
 
 @cache
-def _stores_and_calls(tree: ast.AST) -> tuple[bool, frozenset[str]]:
+def _stores_and_calls(tree: ast.AST, own: frozenset[str]) -> tuple[bool, frozenset[str]]:
     """(does the code itself store something, or call something without a name; the names that it
     calls)"""
     stores, called = False, set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute | ast.Subscript):
-            stores |= isinstance(node.ctx, ast.Store)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            called.add(node.func.id)
-        elif isinstance(node, ast.Call):
-            stores = True
+        match node:
+            case ast.Subscript(ast.Name(name)) if name in own:
+                continue
+            case ast.Attribute() | ast.Subscript():
+                stores |= isinstance(node.ctx, ast.Store)
+            case ast.Call(ast.Name(name)):
+                called.add(name)
+            case ast.Call():
+                stores = True
     return stores, frozenset(called)
 
 
