@@ -12,33 +12,7 @@ from protocol_lab.model.constants import limits_of
 from protocol_lab.model.layout import Array, Bag, Named, Per, Seq, Struct
 from protocol_lab.reader.source_code import error_at, names_read
 from protocol_lab.tla import values as tla
-from protocol_lab.tla.values import (
-    ALL_BUT,
-    ARITHMETIC,
-    BOOL,
-    CONSTANTS,
-    EMPTY,
-    FALSE,
-    INT,
-    NODES,
-    TEXT,
-    TRUE,
-    Cell,
-    NoTranslation,
-    Own,
-    Scope,
-    StateNamed,
-    Tla,
-    Types,
-    Value,
-    common_type,
-    converted,
-    is_record,
-    is_whole,
-    item_of,
-    plus,
-    type_of,
-)
+from protocol_lab.tla.values import BOOL, INT, NODES, TRUE, Scope, Tla, Value, item_of, plus
 
 _SIGNS = {ast.Eq: "=", ast.NotEq: "#", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _SIGNS |= {ast.Is: "=", ast.IsNot: "#"}
@@ -69,7 +43,7 @@ class Expressions:
 
     helper: Callable[..., Value]
 
-    def __init__(self, types: Types, constants: type, taken: set[str], fields: dict[str, Any]):
+    def __init__(self, types: tla.Types, constants: type, taken: set[str], fields: dict[str, Any]):
         self.types, self.taken, self.limits = types, taken, limits_of(constants)
         self.fields = fields
         self.globals: dict[tuple[str, int], str] = {}
@@ -106,15 +80,15 @@ class Expressions:
 
     # --- Values ----------------------------------------------------------------------------------
 
-    def fail(self, node: ast.AST, told: str) -> NoTranslation:
+    def fail(self, node: ast.AST, told: str) -> tla.NoTranslation:
         """The error that a piece of code has no translation."""
-        return NoTranslation(str(error_at(self.function, node, told)))
+        return tla.NoTranslation(str(error_at(self.function, node, told)))
 
     def convert(self, value: Value, kind: Any, node: ast.AST) -> Tla:
         """A value as one of another type; where there is none the error names the place."""
         try:
-            return converted(value, kind)
-        except NoTranslation as error:
+            return tla.converted(value, kind)
+        except tla.NoTranslation as error:
             raise self.fail(node, f"this has no translation to TLA+, since {error}") from None
 
     def read(self, value: Value, scope: Scope) -> Value:
@@ -134,11 +108,11 @@ class Expressions:
         if cell.clauses or cell.whole.parts[:1] == ("IF",):
             name = self.fresh(key)
             self.definitions.append(f"{name} == {cell.tla.text}")
-            scope.cells[key] = Cell(Tla(name))
+            scope.cells[key] = tla.Cell(Tla(name))
 
     def copied(self, value: Value, scope: Scope) -> Value:
         """A value that stays what it is: only containers and records are parts of the state."""
-        return value if is_whole(value.type) else self.read(value, scope)
+        return value if tla.is_whole(value.type) else self.read(value, scope)
 
     def now(self, node: ast.expr, scope: Scope) -> Value:
         """An expression's value, read from its place."""
@@ -154,7 +128,7 @@ class Expressions:
             case ast.Constant(bool() | int() | str() as value):
                 return self.of_python("", value)
             case ast.JoinedStr():
-                return Value(tla.string("..."), TEXT)
+                return Value(tla.string("..."), tla.TEXT)
             case ast.Name(name) if name in scope.names:
                 return scope.names[name]
             case ast.Name(name):
@@ -171,7 +145,7 @@ class Expressions:
                 operand = self.as_(INT, operand, scope)
                 return Value(Tla(f"-{operand.within(14)}", 12), INT)
             case ast.UnaryOp(ast.Invert(), operand):
-                return Value(self.as_(NODES, operand, scope), ALL_BUT)
+                return Value(self.as_(NODES, operand, scope), tla.ALL_BUT)
             case ast.BoolOp(sign, parts):
                 join = tla.conj if isinstance(sign, ast.And) else tla.disj
                 return Value(join(*(self.as_(BOOL, each, scope) for each in parts)), BOOL)
@@ -185,10 +159,10 @@ class Expressions:
                 return self._arithmetic(node, scope)
             case ast.IfExp(test, yes, no):
                 test = self.as_(BOOL, test, scope)
-                if test in (TRUE, FALSE):
+                if test in (TRUE, tla.FALSE):
                     return self.value(yes if test == TRUE else no, scope)
                 values = [self.now(each, scope) for each in (yes, no)]
-                kind = common_type([each.type for each in values])
+                kind = tla.common_type([each.type for each in values])
                 return Value(tla.if_(test, *(self.convert(v, kind, node) for v in values)), kind)
             case ast.List(parts) | ast.Tuple(parts) | ast.Set(parts):
                 return Value(None, "list", known=[self.now(each, scope) for each in parts])
@@ -199,7 +173,7 @@ class Expressions:
     def of_python(self, name: str, value: Any) -> Value:
         """The value of a literal, or of a name that a module has."""
         if isinstance(value, bool):
-            return Value(TRUE if value else FALSE, BOOL)
+            return Value(TRUE if value else tla.FALSE, BOOL)
         if isinstance(value, int) and name.isupper():
             if (name, value) not in self.globals:
                 self.globals[name, value] = tla.unused(name, self.taken)
@@ -208,7 +182,7 @@ class Expressions:
         if isinstance(value, int):
             return Value(tla.number(value), INT)
         if isinstance(value, str):
-            return Value(tla.string(value), TEXT)
+            return Value(tla.string(value), tla.TEXT)
         if isinstance(value, tuple | frozenset | range):
             return Value(None, "list", known=[self.of_python("", each) for each in value])
         return Value(None, "object", known=value)
@@ -217,18 +191,18 @@ class Expressions:
 
     def _attribute(self, node: ast.Attribute, of: Value, name: str, scope: Scope) -> Value:
         kind = of.type
-        if of == CONSTANTS:
+        if of == tla.CONSTANTS:
             choices = self.limits[name].choices
             kind = BOOL if choices == ("false", "true") else Named(*choices) if choices else INT
             return Value(Tla(self.types.constants[name]), kind)
-        if isinstance(of.known, StateNamed) and of.known.prefix + name in scope.cells:
-            return Value(None, type_of(self.fields[name]), (of.known.prefix + name,))
+        if isinstance(of.known, tla.StateNamed) and of.known.prefix + name in scope.cells:
+            return Value(None, tla.type_of(self.fields[name]), (of.known.prefix + name,))
         if isinstance(kind, Seq | Bag) and name in ("length", "size"):
             return self._length(node, self.read(of, scope))
         if isinstance(kind, Seq | Bag) and name == "items":
             return of
-        if is_record(kind) and name in kind.field_types:
-            return self.part(of, f".{name}", type_of(kind.field_types[name]))
+        if tla.is_record(kind) and name in kind.field_types:
+            return self.part(of, f".{name}", tla.type_of(kind.field_types[name]))
         raise self.fail(node, "what this is can't be told, so it has no translation to TLA+")
 
     def part(self, of: Value, step: str, kind: Any) -> Value:
@@ -239,7 +213,7 @@ class Expressions:
 
     def _item(self, node: ast.Subscript, of: Value, at: ast.expr, scope: Scope) -> Value:
         found = self.as_(INT, at, scope)
-        if not isinstance(of.type, Seq | Array | Per | Own):
+        if not isinstance(of.type, Seq | Array | Per | tla.Own):
             raise self.fail(node, "what this is an item of has no order in TLA+")
         index = plus(found, 1) if isinstance(of.type, Seq) else found
         return self.part(of, f"[{index.text}]", item_of(of.type))
@@ -247,7 +221,7 @@ class Expressions:
     def _length(self, node: ast.AST, of: Value) -> Value:
         if isinstance(of.known, list):
             return Value(tla.number(len(of.known)), INT)
-        if isinstance(of.type, Array | Own):
+        if isinstance(of.type, Array | tla.Own):
             return Value(plus(self.types.domain(of.type, of.tla).parts[2], 1), INT)
         if isinstance(of.type, Seq | Bag) or of.type == NODES:
             counts = "BagCardinality" if of.type in self.types.multisets else "Cardinality"
@@ -262,12 +236,12 @@ class Expressions:
             found = self._is_in(node, a, b)
             return tla.neg(found) if isinstance(sign, ast.NotIn) else found
         shown = _SIGNS[type(sign)]
-        kind = common_type([a.type, b.type]) if shown in "=#" else INT
+        kind = tla.common_type([a.type, b.type]) if shown in "=#" else INT
         if kind == NODES:
             a, b = map(self._unmasked, (a, b))
         left, right = (self.convert(each, kind, node) for each in (a, b))
         for one, other in ((left, right), (right, left)):
-            if kind == BOOL and one in (TRUE, FALSE):
+            if kind == BOOL and one in (TRUE, tla.FALSE):
                 return other if (one == TRUE) == (shown == "=") else tla.neg(other)
         return tla.op(shown, left, right)
 
@@ -280,7 +254,7 @@ class Expressions:
 
     def _is_in(self, node: ast.AST, item: Value, of: Value) -> Tla:
         if isinstance(of.known, list):
-            kind = common_type([item.type, *(each.type for each in of.known)])
+            kind = tla.common_type([item.type, *(each.type for each in of.known)])
             given = [self.convert(each, kind, node) for each in of.known]
             item = self.convert(item, kind, node)
             if len(given) == 1:
@@ -295,20 +269,20 @@ class Expressions:
     def _arithmetic(self, node: ast.BinOp, scope: Scope) -> Value:
         sign = type(node.op)
         left, right = self.now(node.left, scope), self.now(node.right, scope)
-        if {left.type, right.type} & {NODES, ALL_BUT} and sign in (ast.BitAnd, ast.BitOr):
-            if left.type == ALL_BUT:
+        if {left.type, right.type} & {NODES, tla.ALL_BUT} and sign in (ast.BitAnd, ast.BitOr):
+            if left.type == tla.ALL_BUT:
                 left, right = right, left
-            less = sign is ast.BitAnd and right.type == ALL_BUT
+            less = sign is ast.BitAnd and right.type == tla.ALL_BUT
             a = self.convert(left, NODES, node)
             b = right.tla if less else self.convert(right, NODES, node)
             signs = "\\" if less else "\\cap" if sign is ast.BitAnd else "\\cup"
             return Value(tla.op(signs, a, b), NODES)
-        if sign not in ARITHMETIC:
+        if sign not in tla.ARITHMETIC:
             raise self.fail(
                 node, "bits of a number have no translation to TLA+, but sets of nodes do"
             )
         a, b = (self.convert(each, INT, node) for each in (left, right))
-        return Value(tla.op(ARITHMETIC[sign], a, b), INT)
+        return Value(tla.op(tla.ARITHMETIC[sign], a, b), INT)
 
     # --- Calls -----------------------------------------------------------------------------------
 
@@ -337,13 +311,13 @@ class Expressions:
         return self.helper(called, node, scope)
 
     def _record(self, declared: type[Struct], node: ast.Call, scope: Scope) -> Value:
-        kind = type_of(declared)
+        kind = tla.type_of(declared)
         _, zero = self.types.zero(kind).parts
         parts = dict(zero)
         if declared.union is not None:
             parts["kind"] = tla.string(declared.__name__)
         for each in node.keywords:
-            parts[each.arg] = self.as_(type_of(kind.field_types[each.arg]), each.value, scope)
+            parts[each.arg] = self.as_(tla.type_of(kind.field_types[each.arg]), each.value, scope)
         return Value(tla.record(parts), kind)
 
     def _built_in(self, name: str, node: ast.Call, scope: Scope) -> Value:
@@ -369,7 +343,7 @@ class Expressions:
         values = self._reduced("set", each.elt, each.generators, scope)
         found = tla.call(name.capitalize(), values)
         for default in node.keywords:
-            empty = tla.op("=", values, EMPTY)
+            empty = tla.op("=", values, tla.EMPTY)
             found = tla.if_(empty, self.as_(INT, default.value, scope), found)
         return Value(found, INT)
 
@@ -431,7 +405,7 @@ class Expressions:
             of = of.args[0]
         found = self.value(of, scope)
         if isinstance(found.known, list):
-            kind = common_type([each.type for each in found.known])
+            kind = tla.common_type([each.type for each in found.known])
             domain = tla.set_of(*(self.convert(each, kind, of) for each in found.known))
             return drawn(domain, kind, kind == INT)
         now = self.read(found, scope).tla

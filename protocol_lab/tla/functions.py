@@ -22,30 +22,7 @@ from protocol_lab.reader.side_effects import changes
 from protocol_lab.reader.source_code import names_read
 from protocol_lab.tla import values as tla
 from protocol_lab.tla.expressions import Expressions, Items, is_helper
-from protocol_lab.tla.values import (
-    BOOL,
-    EMPTY,
-    FALSE,
-    INT,
-    NODES,
-    NOTHING,
-    TEXT,
-    TRUE,
-    ZERO,
-    Cell,
-    NoTranslation,
-    Scope,
-    StateNamed,
-    Tla,
-    Types,
-    Value,
-    common_type,
-    converted,
-    is_whole,
-    item_of,
-    plus,
-    type_of,
-)
+from protocol_lab.tla.values import NODES, TEXT, TRUE, Cell, Scope, Tla, Value
 
 _DEEPEST = 40
 
@@ -62,7 +39,7 @@ class End(NamedTuple):
     how: str
     test: Tla
     scope: Scope
-    value: Value = NOTHING
+    value: Value = tla.NOTHING
 
 
 Followed = tuple[list[End], Scope | None]
@@ -100,7 +77,7 @@ class Functions(Expressions):
 
     def __init__(
         self,
-        types: Types,
+        types: tla.Types,
         constants: type,
         variables: dict[str, str],
         fields: dict,
@@ -117,7 +94,7 @@ class Functions(Expressions):
     @contextmanager
     def _reading(self, function: Callable) -> Iterator[None]:
         if self.depth > _DEEPEST:
-            raise NoTranslation(
+            raise tla.NoTranslation(
                 f"{function.__name__} ({place_of(function)}) calls itself, which has no translation"
                 " to TLA+ here: write a loop."
             )
@@ -138,9 +115,9 @@ class Functions(Expressions):
         """What a function that changes nothing returns, as one expression."""
         found = self.body(function, given, scope)
         values = [self.read(each.value, each.scope) for each in found]
-        kind = type_of(function.__annotations__.get("return", TEXT))
-        if kind in (INT, TEXT):
-            kind = common_type([each.type for each in values])
+        kind = tla.type_of(function.__annotations__.get("return", TEXT))
+        if kind in (tla.INT, TEXT):
+            kind = tla.common_type([each.type for each in values])
         node = reading(function).as_written
         made = [self.convert(each, kind, node) for each in values]
         return Value(_chain(found, made), kind)
@@ -157,7 +134,7 @@ class Functions(Expressions):
         if any(isinstance(value.known, list) for value in plain.values()):
             return self.result(called, given, scope)
         known = tuple(
-            value.known for value in plain.values() if isinstance(value.known, StateNamed)
+            value.known for value in plain.values() if isinstance(value.known, tla.StateNamed)
         )
         key = (called, known, *((each, value.type) for each, value in passed.items()))
         operator = self.operators.get(key) or self._operator(called, key, plain, passed)
@@ -208,8 +185,8 @@ class Functions(Expressions):
         for each, parameter in signature.parameters.items():
             value = bound.get(each) or self.of_python("", parameter.default)
             value = self.copied(value, scope)
-            declared = type_of(parameter.annotation)
-            if not value.place and value.known is None and declared in (NODES, BOOL):
+            declared = tla.type_of(parameter.annotation)
+            if not value.place and value.known is None and declared in (NODES, tla.BOOL):
                 value = Value(self.convert(value, declared, node), declared)
             found[each] = value
         return found
@@ -268,8 +245,8 @@ class Functions(Expressions):
 
     def _if(self, node: ast.If, scope: Scope) -> Followed:
         value = self.read(self.valued(node.test, scope), scope)
-        test = self.convert(value, BOOL, node.test)
-        if test in (TRUE, FALSE):
+        test = self.convert(value, tla.BOOL, node.test)
+        if test in (TRUE, tla.FALSE):
             return self.block(node.body if test == TRUE else node.orelse, scope)
         yes_ends, yes = self.block(node.body, scope.copy())
         no_ends, no = self.block(node.orelse, scope.copy())
@@ -286,8 +263,8 @@ class Functions(Expressions):
             a, b = yes.names[each], no.names[each]
             if a != b and a.known is None and b.known is None:
                 a, b = self.read(a, yes), self.read(b, no)
-                kind = common_type([a.type, b.type])
-                made = tla.if_(test, converted(a, kind), converted(b, kind))
+                kind = tla.common_type([a.type, b.type])
+                made = tla.if_(test, tla.converted(a, kind), tla.converted(b, kind))
                 a = b = Value(made if kind == TEXT else self.named(each, made), kind)
             if a == b:
                 names[each] = a
@@ -305,13 +282,13 @@ class Functions(Expressions):
             self._change(place, self.convert(self.read(value, scope), place.type, target), scope)
             return
         value = self.copied(value, scope)
-        if value.known is None and not value.place and is_whole(value.type):
+        if value.known is None and not value.place and tla.is_whole(value.type):
             cell = f"own.{self.fresh(target.id)}"
             scope.cells[cell] = Cell(value.tla)
             value = Value(None, value.type, (cell,))
         elif value.known is None and not value.place:
             old = scope.names.get(target.id)
-            if old is not None and old.type == NODES and value.type == INT:
+            if old is not None and old.type == NODES and value.type == tla.INT:
                 value = Value(self.convert(value, NODES, target), NODES)
             if value.type != TEXT:
                 value = Value(self.named(target.id, value.tla), value.type)
@@ -361,20 +338,22 @@ class Functions(Expressions):
         if not container.place:
             raise self.fail(node, "this container can't be changed in TLA+: it is a copy")
         now, kind = self.read(container, scope).tla, container.type
-        length, result, given = tla.call("Len", now), NOTHING, None
+        length, result, given = tla.call("Len", now), tla.NOTHING, None
         if node.args[1:]:
             at_index = called in (containers.truncate, containers.remove_at)
-            given = self.as_(INT if at_index else item_of(kind), node.args[1], scope)
+            given = self.as_(tla.INT if at_index else tla.item_of(kind), node.args[1], scope)
         if called is containers.append:
             made = tla.call("Append", now, given)
-        elif called is containers.pop_first or (called is containers.remove_at and given == ZERO):
-            result, made = Value(tla.call("Head", now), item_of(kind)), tla.call("Tail", now)
+        elif called is containers.pop_first or (
+            called is containers.remove_at and given == tla.ZERO
+        ):
+            result, made = Value(tla.call("Head", now), tla.item_of(kind)), tla.call("Tail", now)
         elif called is containers.truncate:
             shorter = tla.call("Min", tla.set_of(given, length))
-            made = Tla("<<>>") if given == ZERO else tla.call("SubSeq", now, Tla("1"), shorter)
+            made = Tla("<<>>") if given == tla.ZERO else tla.call("SubSeq", now, Tla("1"), shorter)
         elif called is containers.remove_at:
             before = tla.call("SubSeq", now, Tla("1"), given)
-            made = tla.op("\\o", before, tla.call("SubSeq", now, plus(given, 2), length))
+            made = tla.op("\\o", before, tla.call("SubSeq", now, tla.plus(given, 2), length))
         elif kind in self.types.multisets:
             sign = "(-)" if called is containers.take else "(+)"
             made = tla.op(sign, now, tla.call("SetToBag", tla.set_of(given)))
@@ -467,7 +446,7 @@ class Functions(Expressions):
         start = [items.domain] if items else []
         for key in symbols:
             old = scope.names[key[1]] if key[0] == "name" else None
-            start.append(converted(old, kinds[key]) if old else scope.cells[key[1]].tla)
+            start.append(tla.converted(old, kinds[key]) if old else scope.cells[key[1]].tla)
         many = len(symbols) > 1 or kind is not None
         first = next(iter(symbols.values()), "found")
         new = self.fresh("result" if many else first)
@@ -493,13 +472,13 @@ class Functions(Expressions):
     ) -> tuple[Tla, Any]:
         """The operator of a loop, and the type of what the loop returns; None if it does not."""
         returned = [self.read(end.value, end.scope) for end in found if end.how == "return"]
-        kind = common_type([value.type for value in returned]) if returned else None
+        kind = tla.common_type([value.type for value in returned]) if returned else None
         if any(value.known is not None for value in returned):
             raise self.fail(node, "what this loop returns has no translation to TLA+")
 
         def result(values: list[Tla], value: Tla | None = None) -> Tla:
             if returned:
-                flag = FALSE if value is None else TRUE
+                flag = tla.FALSE if value is None else TRUE
                 values = [*values, flag, value or self.types.zero(kind)]
             return values[0] if len(values) == 1 else tla.tuple_of(*values)
 
@@ -519,7 +498,7 @@ class Functions(Expressions):
         pick = tla.quantified("CHOOSE", items.bound, Tla(left), TRUE)
         pick = tla.call("Min", Tla(left)) if items.in_order else pick
         self.definitions.insert(0, f"{items.bound} == {pick.text}")
-        done = tla.op("=", Tla(left), EMPTY)
+        done = tla.op("=", Tla(left), tla.EMPTY)
         return tla.if_(done, result([Tla(each) for each in symbols.values()]), let(body)), kind
 
 
@@ -547,7 +526,7 @@ def _put(scope: Scope, key: tuple[str, str], value: Tla, kind: Any) -> None:
 
 
 def _now(scope: Scope, key: tuple[str, str], kind: Any) -> Tla:
-    return converted(scope.names[key[1]], kind) if key[0] == "name" else scope.cells[key[1]].tla
+    return tla.converted(scope.names[key[1]], kind) if key[0] == "name" else scope.cells[key[1]].tla
 
 
 def _changes_between(begin: Scope, last: Scope) -> dict[tuple[str, str], Any]:
@@ -556,7 +535,7 @@ def _changes_between(begin: Scope, last: Scope) -> dict[tuple[str, str], Any]:
     for each, old in begin.names.items():
         new = last.names.get(each, old)
         if new != old and not (old.place or new.place or old.known is not None):
-            found["name", each] = common_type([old.type, new.type])
+            found["name", each] = tla.common_type([old.type, new.type])
     for each, old in begin.cells.items():
         if last.cells.get(each, old).tla.text != old.tla.text:
             found["cell", each] = None

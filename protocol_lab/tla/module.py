@@ -22,26 +22,7 @@ from protocol_lab.reader.reading import reading
 from protocol_lab.tla import values as tla
 from protocol_lab.tla.expressions import is_helper
 from protocol_lab.tla.functions import Definition, End, Functions
-from protocol_lab.tla.values import (
-    BOOL,
-    CONSTANTS,
-    FALSE,
-    INT,
-    NODES,
-    TEXT,
-    TRUE,
-    Cell,
-    NoTranslation,
-    Own,
-    Scope,
-    StateNamed,
-    Tla,
-    Types,
-    Value,
-    converted,
-    plus,
-    type_of,
-)
+from protocol_lab.tla.values import TRUE, Scope, Tla, Value
 
 RESERVED = """ASSUME ASSUMPTION AXIOM BOOLEAN CASE CHOOSE CONSTANT CONSTANTS DOMAIN ELSE ENABLED
     EXCEPT EXTENDS FALSE IF IN INSTANCE LAMBDA LET LOCAL MODULE OTHER PROOF RECURSIVE STRING SUBSET
@@ -86,7 +67,7 @@ def written(model: Model) -> Written:
     """The module of a model. Raises LabError for what has no translation, with its place, and for a
     spec whose module would be longer than about 800 lines."""
     spec = model.spec
-    too_long = NoTranslation(
+    too_long = tla.NoTranslation(
         f"{spec.name} would be more than {_MOST_LINES} lines of TLA+, which the kit does not write"
         + (f": read the original, {spec.original}." if spec.original else ".")
     )
@@ -98,7 +79,7 @@ def written(model: Model) -> Written:
         multisets = first.types.added_twice
         made = _Module(model, multisets).written() if multisets else made
     except RecursionError:
-        raise NoTranslation(
+        raise tla.NoTranslation(
             f"{spec.name} is too deeply nested to be translated to TLA+: split its functions."
         ) from None
     if made.text.count("\n") > _MOST_LINES:
@@ -142,7 +123,7 @@ class _Module:
                 if isinstance(value, Node) and value not in kinds and not each.startswith("_"):
                     kinds[value] = named(each)
         self._bounds: dict[Callable, tuple[dict[str, Value], dict[str, str], Scope]] = {}
-        self.types = Types(kinds, multisets, self.constants)
+        self.types = tla.Types(kinds, multisets, self.constants)
         self.functions = Functions(
             self.types, spec.constants, self.variables, spec.state.field_types, taken
         )
@@ -160,7 +141,7 @@ class _Module:
         for each in spec.actions:
             self.functions.defined.append(self._action(each))
         steps = [self._step(each) for each in spec.actions]
-        self._define("Next", [(each, "") for each in steps or [FALSE]], sign="\\/")
+        self._define("Next", [(each, "") for each in steps or [tla.FALSE]], sign="\\/")
         self._define("vars", [(tla.tuple_of(*map(Tla, self.variables.values())), "")])
         self._define("Spec", [(Tla("Init /\\ [][Next]_vars"), "")])
         expected = "Expected: the negation of each has a counterexample"
@@ -190,26 +171,26 @@ class _Module:
         functions.local, functions.definitions = set(), []
         scope = Scope({}, functions.cells("s."))
         first, second = action.function.__code__.co_varnames[:2]
-        given = {first: Value(None, known=StateNamed("s.")), second: CONSTANTS}
+        given = {first: Value(None, known=tla.StateNamed("s.")), second: tla.CONSTANTS}
         bound = {each: functions.fresh(each) for each in action.domains}
         for each, domain in action.domains.items():
-            kind = {TrueOrFalse: BOOL, Subset: NODES}.get(type(domain), INT)
+            kind = {TrueOrFalse: tla.BOOL, Subset: tla.NODES}.get(type(domain), tla.INT)
             if isinstance(domain, Named):
                 kind = domain
             elif isinstance(domain, Member):
-                kind = type_of(self._container(domain.path, scope)[1].item)
+                kind = tla.type_of(self._container(domain.path, scope)[1].item)
             elif isinstance(domain, Sequences):
-                end = plus(self._bound(domain.length, given, scope), -1)
-                kind = Own(tla.between(tla.ZERO, end))
+                end = tla.plus(self._bound(domain.length, given, scope), -1)
+                kind = tla.Own(tla.between(tla.ZERO, end))
             given[each] = Value(Tla(bound[each]), kind)
         return given, bound, scope
 
     def _container(self, path: str, scope: Scope) -> tuple[Tla, Any]:
         """What is at a path of the state, and its type."""
         first, *rest = path.split(".")
-        found, kind = scope.cells[f"s.{first}"].tla, type_of(self.spec.state.field_types[first])
+        found, kind = scope.cells[f"s.{first}"].tla, tla.type_of(self.spec.state.field_types[first])
         for each in rest:
-            found, kind = tla.at(found, f".{each}"), type_of(kind.field_types[each])
+            found, kind = tla.at(found, f".{each}"), tla.type_of(kind.field_types[each])
         return found, kind
 
     def _bound(self, bound: Any, given: dict[str, Value], scope: Scope) -> Tla:
@@ -246,9 +227,9 @@ class _Module:
                 return self.types.items(kind, now)
             case Sequences(low, high, length):
                 low, high, length = (self._bound(b, given, scope) for b in (low, high, length))
-                indices = tla.between(tla.ZERO, plus(length, -1))
+                indices = tla.between(tla.ZERO, tla.plus(length, -1))
                 return Tla(f"[{indices.text} -> {tla.between(low, high).text}]")
-        raise NoTranslation(f"{domain!r} has no translation to TLA+.")
+        raise tla.NoTranslation(f"{domain!r} has no translation to TLA+.")
 
     def _action(self, action: Action, initial: bool = False) -> Definition:
         """An action's parameters and definition."""
@@ -256,7 +237,7 @@ class _Module:
         self._bounds[action.function] = given, bound, Scope({}, dict(scope.cells))
         if initial:
             for each, kind in self.spec.state.field_types.items():
-                scope.cells[f"s.{each}"] = Cell(self.types.zero(type_of(kind)))
+                scope.cells[f"s.{each}"] = tla.Cell(self.types.zero(tla.type_of(kind)))
         parts, taken = self._judged(action.function, given, scope)
         same = []
         for each, shown in self.variables.items():
@@ -305,10 +286,10 @@ class _Module:
 
         def at_end(end: End) -> None:
             value = self.functions.read(end.value, end.scope)
-            if value.type == TEXT:
+            if value.type == tla.TEXT:
                 ended(end.test, value.tla, end.scope)
                 return
-            test = self.functions.convert(value, BOOL, reading(function).as_written)
+            test = self.functions.convert(value, tla.BOOL, reading(function).as_written)
             refused(tla.conj(end.test, test), "")
             taken.append((end.test, end.scope))
 
@@ -333,15 +314,15 @@ class _Module:
         given, _, scope = self._start(Action(function, {}))
         if isinstance(declared, Situation):
             value = self.functions.result(function, given, scope)
-            parts = [(converted(value, BOOL), "")]
+            parts = [(tla.converted(value, tla.BOOL), "")]
             return Definition(name, (), self.functions.definitions, parts, declared.doc)
         if of_steps:
             before, after, constants = function.__code__.co_varnames[:3]
-            given = {before: Value(None, known=StateNamed("before."))}
-            given |= {after: Value(None, known=StateNamed("after.")), constants: CONSTANTS}
+            given = {before: Value(None, known=tla.StateNamed("before."))}
+            given |= {after: Value(None, known=tla.StateNamed("after.")), constants: tla.CONSTANTS}
             scope = Scope({}, self.functions.cells("before.", "after."))
             for each, shown in self.variables.items():
-                scope.cells[f"after.{each}"] = Cell(Tla(f"{shown}'"))
+                scope.cells[f"after.{each}"] = tla.Cell(Tla(f"{shown}'"))
         parts, _ = self._judged(function, given, scope)
         made = Definition(name, (), self.functions.definitions, parts, declared.doc)
         if of_steps:
