@@ -488,7 +488,7 @@ def _is_computed(target: ast.expr) -> bool:
 def _prepared(function: Callable, tree: Any, code: LayoutsInCode) -> Any:
     """A tree in which texts and sets of nodes have become numbers."""
     tree = _Unchained().visit(tree)
-    return SetSyntax(function, code).visit(NamesToNumbers(function, code).visit(tree))
+    return SetSyntax(code).visit(NamesToNumbers(function, code).visit(tree))
 
 
 class _Unchained(ast.NodeTransformer):

@@ -12,12 +12,13 @@ Each would leave a search with a wrong verdict, or with an error that does not s
 import ast
 import builtins
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
 from protocol_lab.model import containers, node_sets
-from protocol_lab.model.layout import ArrayLayout, IntegerLayout, Struct, StructLayout
+from protocol_lab.model.layout import ArrayLayout, IntegerLayout, Struct, StructLayout, names_in
 from protocol_lab.model.state_view import NEITHER, how_to_ask
 from protocol_lab.reader.layouts_in_code import LayoutsInCode, is_container
 from protocol_lab.reader.named_values import TAKE_ITEMS
@@ -29,6 +30,8 @@ _CHANGES = ("random", "secrets", "time", "datetime", "uuid", "os")
 """The modules whose functions do not give the same result each time."""
 
 _HELPERS = (containers.__name__, node_sets.__name__)
+
+_GO_THROUGH = ("all", "any", "sum", "min", "max", "enumerate", "zip", "list", "sorted", "len")
 
 _SETS_FIRST = (node_sets.with_node, node_sets.without_node, node_sets.contains)
 
@@ -92,10 +95,20 @@ def _mistakes(
             case ast.Subscript(ast.Name(name), ctx=ast.Store()):
                 if isinstance(code.values.get(name), list | dict | set):
                     yield node, f"{name} is no part of the state: declare a field for it"
+            case ast.Compare(left, ops, others) if not isinstance(ops[0], ast.In | ast.NotIn):
+                for each in (left, *others):
+                    if isinstance(each, ast.Set) and any(map(code.is_set, (left, *others))):
+                        written = " | ".join(f"only({code_text(member)})" for member in each.elts)
+                        told = "it is never true, since a set of nodes is no set of Python's"
+                        yield node, f"{told}: write {written}"
             case ast.Call(ast.Name(name)):
                 told = _of_call(node, code.values.get(name), function, code)
                 if told:
                     yield node, told
+        for each in _gone_through(node):
+            told = _of_room(each, code)
+            if told:
+                yield each, told
         for each in _asked(node):
             if isinstance(each, ast.Name) and isinstance(code.values.get(each.id), FunctionType):
                 yield (
@@ -210,6 +223,33 @@ def _of_call(node: ast.Call, called: Any, function: Callable, code: LayoutsInCod
         if called in TAKE_ITEMS and is_container(code.of(second)):
             return f"the sequence or bag comes first: write {swapped}"
     return ""
+
+
+def _gone_through(node: ast.AST) -> list[ast.expr]:
+    """The expressions of which a node looks at every item, or asks how many there are."""
+    match node:
+        case ast.For(iter=items) | ast.comprehension(iter=items):
+            return [items]
+        case ast.Compare(ops=[ast.In() | ast.NotIn(), *_], comparators=[items, *_]):
+            return [items]
+        case ast.Call(ast.Name(name), [items, *_]) if name in _GO_THROUGH:
+            return [items]
+    return []
+
+
+def _of_room(node: ast.expr, code: LayoutsInCode) -> str:
+    """What is told of an array by node whose constant has `classes`: it has room for more nodes
+    than there are, so that a loop has to go over the nodes."""
+    layout, limits = code.of(node), code.known.limits
+    if not isinstance(layout, ArrayLayout) or not layout.per_node:
+        return ""
+    if not any(limits[name].classes for name in names_in(layout.per_node) if name in limits):
+        return ""
+    count = re.sub(r"\b(?=[a-zA-Z_])", "c.", layout.per_node)
+    return (
+        f"it has room for more nodes than there are: there are {count}, so go through them with"
+        f" `for n in range(1, {count} + 1)`"
+    )
 
 
 def _asked(node: ast.AST) -> list[ast.expr]:

@@ -5,7 +5,6 @@ mistakes it would not even notice: a guard after an effect leaves the effect in 
 follow.
 """
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from types import FunctionType
@@ -16,9 +15,7 @@ from protocol_lab.model.transitions import evaluate_step, fails, initial, may_en
 from protocol_lab.reader.common_mistakes import refuse_common_mistakes, refuse_other_results
 from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
-from protocol_lab.reader.named_values import NamesToNumbers
 from protocol_lab.reader.reading import readable, reading
-from protocol_lab.reader.set_syntax import SetSyntax
 from protocol_lab.reader.side_effects import refuse_ineffective
 from protocol_lab.reader.unsupported_syntax import expect_language
 from protocol_lab.reader.value_flow import ValueFlow
@@ -92,18 +89,14 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
     setting, known = (constants, repr(model.layout)), Layouts(model.layout, constants)
     keys = {each: (each, each.__code__, *setting) for each in reachable([*functions])}
     unread = [each for each, key in keys.items() if key not in _read]
-    flow, code = ValueFlow(known), {}
     for function in readable(unread):
         refuse_ineffective(function)
-        code[function] = LayoutsInCode(function, reading(function).apart, known)
-        refuse_common_mistakes(function, code[function])
+        code = LayoutsInCode(function, reading(function).apart, known)
+        refuse_common_mistakes(function, code)
+    flow = ValueFlow(known)
     for function in functions if unread else ():
         flow.follow_entry(function)
-    for function in readable(unread):
-        tree = copy.deepcopy(reading(function).apart)
-        in_numbers = NamesToNumbers(function, code[function]).visit(tree)
-        SetSyntax(function, code[function]).visit(in_numbers)
-        _read.add(keys[function])
+    _read.update(keys[each] for each in readable(unread))
     beginning = [each.function for each in model.spec.inits]  # in all engines run by Python
     expect_language(each for each in functions if each not in beginning)
 

@@ -65,17 +65,6 @@ class Layouts:
         known = self.of_annotation(annotation)
         return self.states.get(name) if annotation is Parameter.empty else known
 
-    def is_place(self, function: Callable, steps: list[str]) -> bool:
-        """Do steps such as "s", ".box", "[1]" from a parameter lead to what is known to be a part
-        of the state that is more than a number?"""
-        found = self.of_parameter(function, steps[0])
-        for step in steps[1:]:
-            if step.startswith("["):
-                found = item_of(found)
-            else:
-                found = found.fields.get(step[1:]) if isinstance(found, StructLayout) else None
-        return isinstance(found, StructLayout | ArrayLayout)
-
     def of_constant(self, name: str) -> IntegerLayout | None:
         """A constant as a number with the names of its values; None if there is none."""
         limits = self.limits.get(name)

@@ -430,8 +430,9 @@ class Functions(Expressions):
                 found, last = self.block(code, begin.copy())
                 found += [End("continue", TRUE, last)] if last else []
                 news = {}
-                for each in (end for end in found if end.how != "return"):
-                    news |= _changes_between(begin, each.scope)
+                for each in found:
+                    differ = _changes_between(begin, each.scope).items()
+                    news |= {k: v for k, v in differ if each.how != "return" or k[0] == "cell"}
                 grown = {key: kind for key, kind in news.items() if kind != kinds.get(key, "")}
                 grown = {k: v for k, v in grown.items() if k not in kinds or v == NODES}
                 if not grown:
