@@ -274,7 +274,7 @@ def returned(s: State, c):
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        (kept_from_an_earlier_turn, "a second name for message.votes, which is made in each turn"),
+        (kept_from_an_earlier_turn, "votes is another name for message.votes"),
         (returned, "a new record, or a part of one, can be stored or compared, but not returned"),
     ],
 )
