@@ -496,15 +496,10 @@ def ignore(mail, bookies) -> None:
 # --- Adds ----------------------------------------------------------------------------------------
 
 
-def is_request_under_way(adds, bookie) -> bool:
-    """Is a request to add this entry under way to the bookie, with any LAC?"""
-    return any(bookie in request.waiting for request in adds.requests)
-
-
 def is_earliest_request(messages, entry, bookie) -> bool:
     """Is there no request of the client for an earlier entry under way to this bookie?"""
     return not any(
-        is_request_under_way(messages.of[earlier - 1], bookie) for earlier in range(1, entry)
+        bookie in request.waiting for k in range(entry - 1) for request in messages.of[k].requests
     )
 
 

@@ -24,9 +24,9 @@ What would break: all_committed_entries_reach_ack_quorum, if w1's close override
 quorum of 1, since w2 writes its new ensemble to the metadata at once. BookKeeper's writer does
 override a recovery; since 4.9.0 a recovery keeps its ensembles to itself.
 
-A released version is history: this file has all of it, top to bottom, but for what a ledger, its
-metadata, its messages and an ensemble are (`model`). `with_limbo` shares the reads that come before
-all writes.
+A released version is history: this file has its rules, top to bottom. What a ledger, its metadata,
+its messages and an ensemble are is in `model`; what a value may be, and how lost messages are
+counted, in `properties`. `with_limbo` shares the reads that come before all writes.
 
 Quirks of the original, kept as they are: a bookie that stores nothing can answer only one read of
 a run, because its answer does not tell which entry was asked for, and nothing is sent twice. Reads

@@ -37,11 +37,6 @@ def has_committed_config(s, server, id) -> bool:
     )
 
 
-def is_out_of_reach(s, server, member) -> bool:
-    """Is the member dead, or cut off from the server?"""
-    return not is_connected(s, server, member) or s.state[member] == "dead_no_state"
-
-
 def config_all_or_nothing(s, c, id) -> bool:
     """Does some current leader have the command with this id committed, or not at all?
 
@@ -52,7 +47,10 @@ def config_all_or_nothing(s, c, id) -> bool:
         if is_current_leader(s, c, server):
             decided = has_committed_config(s, server, id) or not has_config(s, server, id)
             voters = s.config[server].members
-            if decided or all(is_out_of_reach(s, server, member) for member in voters):
+            if decided or not any(
+                is_connected(s, server, member) and s.state[member] != "dead_no_state"
+                for member in voters
+            ):
                 return True
     return False
 

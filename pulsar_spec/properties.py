@@ -65,11 +65,6 @@ def is_in_context(s: State, message) -> bool:
     return False
 
 
-def has_message(s: State, ledger, id) -> bool:
-    """Does a compacted ledger have the message with this id?"""
-    return first_in_ledger(s, ledger, id) == id
-
-
 def compaction_horizon_correctness(s: State, c: Constants):
     """Of each message up to the horizon, the context's ledger has that one or a later one."""
     for k in range(s.compaction_horizon):
@@ -181,7 +176,9 @@ def null_key_messages_are_not_lost(s: State, c: Constants):
     """
     for k in range(s.compaction_horizon):
         message = s.messages[k]
-        if message.key == NULL_KEY and not has_message(s, s.compacted_topic_context, message.id):
+        if message.key == NULL_KEY and (
+            first_in_ledger(s, s.compacted_topic_context, message.id) != message.id
+        ):
             return "the context's ledger lacks a message without a key"
     return HOLDS
 

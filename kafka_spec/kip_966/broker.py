@@ -96,19 +96,13 @@ def shut_down(s, c, broker, leader) -> None:
     fence(s, c, broker, leader)
 
 
-def is_last_in_isr(s, broker) -> bool:
-    """Is the broker all that is left of the controller's ISR?"""
-    isr = s.con_partition_metadata.isr
-    return len(isr) == 1 and broker in isr
-
-
 def data_loss_shutdown(s: State, c: Constants, broker: Broker, leader: OneOf(leaders_without)):
     """A power cut: the broker stops, and its whole log is lost."""
     if s.aux_ctrs.data_loss_shutdown_ctr >= c.data_loss_shutdown_limit:
         return "no more shutdowns lose data (data_loss_shutdown_limit)"
     if is_offline(s, broker):
         return "the broker is down"
-    if c.avoid_last_replica_standing and is_last_in_isr(s, broker):
+    if c.avoid_last_replica_standing and s.con_partition_metadata.isr == only(broker):
         return "the last member of the ISR keeps its log (avoid_last_replica_standing)"
     shut_down(s, c, broker, leader)
     s.broker_state[broker].status = "offline_dirty"

@@ -166,11 +166,6 @@ def client_request(s: State, c: Constants, server: Server, value: Value):
 # --- A follower asks -----------------------------------------------------------------------------
 
 
-def is_looking_for_leader(s, server) -> bool:
-    """Is the server an observer that knows no leader?"""
-    return s.role[server] == "observer" and s.state[server] in ("unattached", "voted")
-
-
 def can_tell_leader(s, server, peer) -> bool:
     """Is the peer a connected voter that knows a leader? A shortcut: no others are asked."""
     return is_connected(s, server, peer) and s.role[peer] == "voter" and s.leader[peer] != NONE
@@ -190,7 +185,8 @@ def send_fetch_request(s: State, c: Constants, server: Server, peer: Server):
     if s.fetch_state[server].pending_fetch.source != NONE:
         return "the server waits for the response to its last fetch"
     follows = s.state[server] == "follower" and s.leader[server] == peer
-    if not follows and not is_looking_for_leader(s, server):
+    looks_for_leader = s.role[server] == "observer" and s.state[server] in ("unattached", "voted")
+    if not follows and not looks_for_leader:
         return "the server does not follow the peer"
     if not follows and not can_tell_leader(s, server, peer):
         return "the peer is not a connected voter that knows a leader"

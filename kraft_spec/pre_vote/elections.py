@@ -283,11 +283,6 @@ def handle_vote_request(s: State, c: Constants, message: VoteRequest):
     return TAKEN
 
 
-def counts_votes(s, server, pre_vote) -> bool:
-    """Does the server count votes of this kind?"""
-    return s.state[server] == "prospective" if pre_vote else s.state[server] == "candidate"
-
-
 def handle_vote_response(s: State, c: Constants, message: VoteResponse):
     """A prospective or a candidate counts the answers to its question.
 
@@ -302,7 +297,9 @@ def handle_vote_response(s: State, c: Constants, message: VoteResponse):
     was_leader = s.state[server] == "leader"
     is_handled = is_handled_by_common_rules(s, server, message)
     maybe_handle_common_response(s, c, server, message)
-    if not is_handled and message.vote_granted and counts_votes(s, server, message.pre_vote):
+    state = s.state[server]
+    counts_it = state == "prospective" if message.pre_vote else state == "candidate"
+    if not is_handled and message.vote_granted and counts_it:
         s.votes_recv[server] = with_node(s.votes_recv[server], peer)
     if was_leader and s.state[server] != "leader":
         reset_end_offsets(s, c, server, s.config[server].members)
