@@ -2,8 +2,10 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import combinations
 from typing import Any
 
 from protocol_lab.compiler.conditions import names_in_scope
@@ -22,27 +24,30 @@ from protocol_lab.traces.walk import Moment, Walk
 NOBODY = "nobody"
 YES, NO = "yes", "no"
 _NODE = re.compile(r"\[(\d+)\]|=(\d+)")
+_OF_NODES = ("holder", "cell")
+"""The kinds of questions whose answer is a set of nodes."""
+
 _ONE_NODE = re.compile(r"\bn\b")
 
 
 @dataclass(frozen=True)
 class Option:
     """A choice as it is shown: `label` on the button, `text` as the file has it, and what is said
-    to whoever chose it wrongly. node: the lane of the picture that stands for it, or 0; place: the
-    number that a line in the picture stands for."""
+    to whoever chose it wrongly. nodes: those that it names, whose lanes in the picture stand for
+    it; place: the number that a line in the picture stands for."""
 
     label: str
     text: str
     counter: str = ""
-    node: int = 0
+    nodes: tuple[int, ...] = ()
     place: int | None = None
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The texts of the right options, and the reason that the run gives, such as a guard's."""
+    """The text of the right option, and the reason that the run gives, such as a guard's."""
 
-    right: tuple[str, ...]
+    right: str
     reason: str = ""
 
 
@@ -66,11 +71,6 @@ class Asked:
         return node_names(self.model)
 
     @property
-    def has_several(self) -> bool:
-        """Is the answer a set of nodes, which are chosen one by one?"""
-        return self.gate.kind in ("holder", "cell") and not self.gate.choices
-
-    @property
     def node(self) -> int:
         """The node that the question is about; 0 if it names none."""
         found = _NODE.search(self.gate.asks)
@@ -85,34 +85,36 @@ class Asked:
         if gate.kind == "where":
             highest = max(self._number(), *(int(each) for each in listed if each.isdigit()), 1)
             return [
-                Option(str(k), str(k), listed.get(str(k), ""), self.node, k)
+                Option(str(k), str(k), listed.get(str(k), ""), (self.node,), k)
                 for k in range(highest + (0 if str(highest) in listed else 1) + 1)
             ]
         if gate.kind == "which":
             return [Option(self._sentence(text), text, said) for text, said in listed.items()]
-        if self.has_several:
-            return [Option(name, str(k), "", k) for k, name in enumerate(self.nodes, 1)]
-        lanes = gate.kind in ("holder", "cell")
-        return [
-            Option(
-                self.nodes[int(text) - 1] if lanes and text.isdigit() else text,
-                text,
-                said,
-                int(text) if lanes and text.isdigit() else 0,
-            )
-            for text, said in listed.items()
-        ]
+        if gate.kind not in _OF_NODES:
+            return [Option(text, text, said) for text, said in listed.items()]
+        return [self._of_nodes(text, said) for text, said in (listed or self._subsets()).items()]
+
+    def _subsets(self) -> dict[str, str]:
+        """All sets of nodes, as an answer names them."""
+        every = range(1, len(self.nodes) + 1)
+        sets = [each for size in range(len(every) + 1) for each in combinations(every, size)]
+        return {_set_text(each): "" for each in sets}
+
+    def _of_nodes(self, text: str, said: str) -> Option:
+        nodes = tuple(int(each) for each in re.findall(r"\d+", text))
+        known = nodes and all(1 <= each <= len(self.nodes) for each in nodes)
+        label = " and ".join(self.nodes[each - 1] for each in nodes) if known else text
+        return Option(label, text, said, nodes if known else ())
 
     def answer(self) -> Answer:
         """What the run says. Raises LabError if that is not among the choices."""
         found = getattr(self, f"_answer_{self.gate.kind}")()
         known = [each.text for each in self.options()]
-        for each in found.right:
-            if each not in known:
-                raise LabError(
-                    f"the run answers {quoted(each)}, and the choices are {', '.join(known)}: offer"
-                    " it."
-                )
+        if found.right not in known:
+            raise LabError(
+                f"the run answers {quoted(found.right)}, and the choices are {', '.join(known)}:"
+                " offer it."
+            )
         return found
 
     def heard(self) -> str:
@@ -131,7 +133,7 @@ class Asked:
 
     def _answer_can(self) -> Answer:
         each = find_step(self.model, self.moment.row, self.gate.asks)
-        return Answer((YES if each.taken else NO,), "" if each.taken else each.reason)
+        return Answer(YES if each.taken else NO, "" if each.taken else each.reason)
 
     def _answer_which(self) -> Answer:
         tried = {
@@ -147,7 +149,7 @@ class Asked:
                 for text, each in tried.items()
                 if step and each.taken and self._text(each) == step.text
             ]
-            return Answer(tuple(same[:1]) or (step.text if step else "nothing",))
+            return Answer(same[0] if same else step.text if step else "nothing")
         wanted = self.gate.asks == "can"
         right = [text for text, each in tried.items() if each.taken == wanted]
         if len(right) != 1:
@@ -155,10 +157,10 @@ class Asked:
                 f"of the choices exactly one has to be {'possible' if wanted else 'refused'} here;"
                 f" there are {len(right)}."
             )
-        return Answer((right[0],), tried[right[0]].reason)
+        return Answer(right[0], tried[right[0]].reason)
 
     def _answer_where(self) -> Answer:
-        return Answer((str(self._number()),))
+        return Answer(str(self._number()))
 
     def _answer_holder(self) -> Answer:
         every = range(1, len(self.nodes) + 1)
@@ -166,9 +168,7 @@ class Asked:
             holding = [k for k in every if self._value(n=k)]
         else:
             holding = [k for k in every if k == self._value()]
-        if self.has_several:
-            return Answer(tuple(map(str, holding)))
-        return Answer((" and ".join(map(str, holding)) or NOBODY,))
+        return Answer(_set_text(holding))
 
     def _answer_last(self) -> Answer:
         end = self.walk.path[-1]
@@ -181,10 +181,10 @@ class Asked:
             for each in standings
             if (each.name == self.gate.asks if self.gate.asks else each.by_default)
         ]
-        return Answer((YES if broken else NO,), broken[0].reason if broken else "")
+        return Answer(YES if broken else NO, broken[0].reason if broken else "")
 
     def _answer_say(self) -> Answer:
-        return Answer((_as_text(self._value()),))
+        return Answer(_as_text(self._value()))
 
     # --- Expressions ---
 
@@ -231,6 +231,11 @@ def node_names(model: Model) -> list[str]:
         return []
     node = kinds[0][0]
     return [lifeline(node, k) for k in range(1, node.number(model.constants) + 1)]
+
+
+def _set_text(nodes: Iterable[int]) -> str:
+    """A set of nodes as an answer names it: "1 and 3"."""
+    return " and ".join(map(str, nodes)) or NOBODY
 
 
 def _as_text(value: Any) -> str:

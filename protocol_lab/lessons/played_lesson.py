@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.explain.wording import words
 from protocol_lab.lessons.gates import Answer, Asked
 from protocol_lab.lessons.lesson_files import Gate, Lesson, Part
 from protocol_lab.model.spec import Model
@@ -183,18 +182,12 @@ class PlayedLesson:
             return {
                 "number": number,
                 "kind": gate.kind,
+                "when": gate.when,
                 "question": gate.question,
                 "options": [vars(each) for each in options],
-                "several": asked.has_several,
-                "right": found
-                and [k for k, each in enumerate(options) if each.text in found.right],
+                "right": found and [each.text for each in options].index(found.right),
                 "reason": found.reason if found else "",
                 "why": gate.why,
                 "node": asked.node,
                 "heard": asked.heard(),
             }
-
-
-def gate_name(lesson: Lesson, gate: Gate) -> str:
-    """The name under which the answer to a question is kept in a learner's record."""
-    return f"{lesson.name}: {words(gate.question)}"

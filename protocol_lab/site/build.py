@@ -18,11 +18,12 @@ from pathlib import Path
 
 from protocol_lab.catalog import package_title, spec_names
 from protocol_lab.errors import LabError
+from protocol_lab.lessons.lesson_files import lesson_names
 from protocol_lab.page import engine_files
 from protocol_lab.site import front_page
 from protocol_lab.site.loading_order import show_before_loading
 from protocol_lab.site.offline import write_worker
-from protocol_lab.site.pages import Pages, glossary_terms
+from protocol_lab.site.pages import LESSONS, Pages, glossary_terms
 from protocol_lab.site.scripts import script, style_sheet
 from protocol_lab.site.sessions import Sessions
 
@@ -91,7 +92,8 @@ def build(
     _expect_free(folder)
     _remove_what_has_other_names(folder / "_static")
     template = (ROOT / "docs" / "front_page.html").read_text(encoding="utf-8")
-    documents = front_page.in_reading_order(template, [*notebook_names(notebooks), *_texts()])
+    named = [*notebook_names(notebooks), *lesson_pages(notebooks), *_texts()]
+    documents = front_page.in_reading_order(template, named)
     sessions, only_drawn, texts = Sessions(), [], {}
     with tempfile.TemporaryDirectory() as temporary:
         sources = Path(temporary)
@@ -200,6 +202,12 @@ def notebook_names(chosen: list[str] | None) -> list[str]:
     names = [each.relative_to(ROOT).as_posix() for each in found]
     kept = [each for each in names if ".my-copy-" not in each and "/." not in each]
     return [each for each in kept if chosen is None or each in chosen]
+
+
+def lesson_pages(chosen: list[str] | None) -> list[str]:
+    """The pages with a lesson, as "lessons/kafka/one_record.md"."""
+    names = [f"{LESSONS}{each}.md" for each in lesson_names()]
+    return [each for each in names if chosen is None or each in chosen]
 
 
 def _texts() -> list[str]:

@@ -29,19 +29,25 @@ _RAW_DEFLATE = -zlib.MAX_WBITS
 
 
 def frames_of(session: Session) -> list[dict[str, Any]]:
-    """The stepper's view in each state of the session's branch, its picture drawn for each of
-    `ROOMS`. The session stands where it did."""
+    """The stepper's view in each state of the session's branch, or of each part of its lesson, with
+    its picture drawn for each of `ROOMS`. The session stands where it did."""
     shown: dict[str, Any] = {}
     stepper = PageStepper(session, "", lambda _, part, values: shown.update({part: values}), None)
-    walk, here = session.walk, session.walk.moment
-    options = {name: panels.Options(stage=Stage(room, True)) for name, room in ROOMS.items()}
+    walk, here, beat = session.walk, session.walk.moment, session.beat
     frames = []
-    for depth in range(1, len(walk.path) + 1):
-        walk.go_to(depth)
-        stepper.refresh()
-        drawn = {name: panels.cluster(walk, each) for name, each in options.items()}
-        frames.append({**json.loads(shown["view"]), "panel": drawn})
+    for part in range(len(session.lesson.walks) if session.lesson else 1):
+        if session.lesson:
+            at = next(k for k, each in enumerate(session.lesson.beats) if each.part == part)
+            stepper.answer({"command": "beat", "at": at})
+        options = {name: panels.Options(stage=Stage(room, True)) for name, room in ROOMS.items()}
+        for depth in range(1, len(session.walk.path) + 1):
+            session.walk.go_to(depth)
+            stepper.refresh()
+            drawn = {name: panels.cluster(session.walk, each) for name, each in options.items()}
+            frames.append({**json.loads(shown["view"]), "panel": drawn})
     stepper.close()
+    if session.lesson:
+        session.go_to_beat(beat)
     walk.moment = here
     return frames
 

@@ -17,6 +17,7 @@ from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import SCREEN, Places, arranged, keeping
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.errors import LabError
+from protocol_lab.site.pages import LESSONS, stepper_html
 from protocol_lab.site.sessions import Sessions
 from protocol_lab.stepper.starting_point import begin
 from protocol_lab.stepper.static_view import static_html
@@ -137,10 +138,7 @@ def _film(name: str, captions: list[str]) -> str:
 def _stepper(name: str, depth: int, sessions: Sessions) -> str:
     session = begin(scenario(name))
     session.walk.go_to(depth)
-    data = json.dumps(sessions.add(session)).replace("</", "<\\/")
-    still = static_html(session.walk, session.watched)
-    script = f'<script type="application/json">{data}</script>'
-    return f'<div class="lab-page-stepper">{script}{still}</div>'
+    return stepper_html(sessions.add(session), static_html(session.walk, session.watched))
 
 
 def _tables(
@@ -162,7 +160,11 @@ def _lists(sources: dict[str, str], title_of: Callable[[str], str]) -> Iterator[
 
 def _folder(name: str) -> str:
     path = PurePosixPath(name)
-    return path.parent.name if path.suffix == ".ipynb" else "further reading"
+    return path.parent.name if path.suffix == ".ipynb" or _is_lesson(name) else "further reading"
+
+
+def _is_lesson(name: str) -> bool:
+    return name.startswith(LESSONS)
 
 
 def _address(name: str) -> str:

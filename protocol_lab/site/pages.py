@@ -13,13 +13,19 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from protocol_lab.addresses import link_to_notebook, link_to_page
+from protocol_lab.lessons.lesson_files import lesson_named
 from protocol_lab.site.exercise_cells import CHECKS, exercise_cells, run_in_a_page
 from protocol_lab.site.kept_predictions import Asked, predictions
 from protocol_lab.site.notebook_steppers import STATIC, html_of, stepper_cells
 from protocol_lab.site.sessions import Sessions
 from protocol_lab.site.state_diagrams import with_diagrams
+from protocol_lab.stepper.lesson_on_paper import static_lesson
+from protocol_lab.stepper.starting_point import begin
 
 _LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+
+LESSONS = "lessons/"
+"""How the names of the pages with a lesson begin."""
 
 STEPPER = "lab-page-stepper"
 """The class of a stepper's holder."""
@@ -42,6 +48,8 @@ class Pages:
 
     def source(self, name: str) -> str:
         """The source of one page, as text."""
+        if name.startswith(LESSONS):
+            return self._lesson(name)
         text = (self.root / name).read_text(encoding="utf-8")
         return self._notebook(name, text) if name.endswith(".ipynb") else self._linked(name, text)
 
@@ -84,6 +92,16 @@ class Pages:
         notebook["metadata"].pop("widgets", None)
         return json.dumps(notebook)
 
+    def _lesson(self, name: str) -> str:
+        """A page with a lesson, played in the place of its pictures."""
+        path = PurePosixPath(name)
+        lesson = lesson_named(path.relative_to(LESSONS).with_suffix("").as_posix())
+        session = begin(lesson)
+        told = self.sessions.add(session, path.with_suffix(".html").as_posix())
+        described = " ".join(lesson.description)
+        still = static_lesson(session.lesson)
+        return f"# {lesson.title}\n\n{described}\n\n{stepper_html(told, still)}\n"
+
     def _linked(self, name: str, text: str) -> str:
         """Markdown with its links changed to pages; those to the kit's own files become plain
         text."""
@@ -108,9 +126,14 @@ def _put_stepper(cell: dict[str, Any], session: dict[str, Any]) -> None:
     for output in cell["outputs"]:
         html = html_of(output)
         if STATIC in html:
-            data = json.dumps(session).replace("</", "<\\/")
-            holder = f'<script type="application/json">{data}</script>{html}'
-            output["data"] = {"text/html": f'<div class="{STEPPER}">{holder}</div>'}
+            output["data"] = {"text/html": stepper_html(session, html)}
+
+
+def stepper_html(session: dict[str, Any], still: str) -> str:
+    """The element for a stepper; what is still is seen until it is loaded."""
+    data = json.dumps(session).replace("</", "<\\/")
+    holder = f'<script type="application/json">{data}</script>{still}'
+    return f'<div class="{STEPPER}">{holder}</div>'
 
 
 def exercise_html(cell: dict[str, Any], needed: list[str]) -> str:

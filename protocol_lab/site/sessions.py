@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protocol_lab.catalog import known_as
+from protocol_lab.lessons.played_lesson import PlayedLesson
 from protocol_lab.page.search_files import Searches
 from protocol_lab.site.frames import as_script, frames_of
 from protocol_lab.stepper.resumption import origin_of
@@ -41,7 +42,8 @@ class Sessions:
         elif not origin["in_catalog"]:
             pass  # the page can't load its spec
         elif challenge is None:
-            self.searches.add(origin["spec"], session.walk.model)
+            for walk in session.lesson.walks if session.lesson else [session.walk]:
+                self.searches.add(origin["spec"], walk.model)
         else:
             self.searches.add_challenge(challenge)
             if session.goal[0] is not session.walk.model:
@@ -49,6 +51,7 @@ class Sessions:
         return {
             "frames": name,
             "at": session.walk.moment.depth - 1,
+            "lesson": session.lesson and _settled(session.lesson),
             "spec": known_as(session.walk.model.spec),
             "challenge": challenge and challenge.name,
             "opens": origin["in_catalog"] or bool(needed),
@@ -61,3 +64,10 @@ class Sessions:
         self.frames |= other.frames
         self.searches.update(other.searches)
         self.places = other.places | self.places
+
+
+def _settled(lesson: PlayedLesson) -> dict[str, Any]:
+    """The lesson as plain values with all answers, since some take a search that a page can't
+    do."""
+    lesson.settle_all()
+    return lesson.values

@@ -10,6 +10,7 @@ background      the threads for them, which drop stale results
 plain_stepper   connects it all: commands in, boards out
 widget          the same as a widget of JupyterLab, where the scripts in `js/` draw it
 static_view     the same board as HTML without a script, for saved notebooks
+lesson_on_paper a lesson so, and as a page to print
 """
 
 from typing import Any

@@ -39,6 +39,7 @@ class Options:
     right: str = ""
     at: int = 0  # of the comparison: steps after the fork
     tla: bool = False  # whether the code is shown in TLA+, too
+    code: bool = False  # whether a lesson shows the code of its steps
     refused: str = ""  # a step that can't be taken here, whose code is shown; "": the last one's
     watched: list[str] | None = None
     stage: Stage | None = None  # None: the picture as it stands in files

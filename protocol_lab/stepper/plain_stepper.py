@@ -23,13 +23,16 @@ from protocol_lab.errors import LabError, quoted
 from protocol_lab.explain.wording import words
 from protocol_lab.interchange.readers import names_no_steps, read_pasted
 from protocol_lab.lessons.lesson_files import Lesson
+from protocol_lab.lessons.played_lesson import PlayedLesson
 from protocol_lab.model.spec import Model
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
+from protocol_lab.stepper.lesson_on_paper import printed_lesson
 from protocol_lab.stepper.live import Live
 from protocol_lab.stepper.resumption import origin_of, resumed
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
+from protocol_lab.teaching import record
 from protocol_lab.teaching.challenges import Challenge, next_challenge, next_hint, par, progress
 from protocol_lab.traces.links import link_text
 from protocol_lab.traces.scenarios import Scenario
@@ -154,6 +157,8 @@ class PlainStepper:
             "more_starts": session.more_starts,
             "challenge": session.challenge and self._challenge(),
             "part": session.part if session.lesson else None,
+            "beat": session.beat,
+            "code": self._options.code and panels.code(walk, self._options),
             "earlier": self._earlier and self._earlier.title,
             "situations": _situations(walk.model),
             "example": example(walk.model),
@@ -286,7 +291,9 @@ class PlainStepper:
             "shortest": self._lay_shortest,
             "next_challenge": self._open_next,
             "beat": self._go_to_beat,
-            "settle": self._settle,
+            "answered": self._take_answer,
+            "code": self._show_code,
+            "print": self._print,
         }
 
     def _take_room(self, message: dict) -> None:
@@ -332,23 +339,39 @@ class PlainStepper:
             self._origin = origin_of(self._session)
             self._options.stage = self._room and self._stage_of_part()
 
-    def _settle(self, message: dict) -> None:
-        """Compute the answer to a question of the lesson in the background: some take a search."""
-        lesson, number = self._session.lesson, int(message["at"])
-        if lesson is None:
-            raise LabError("This is not a lesson: there are no questions.")
+    def _take_answer(self, message: dict) -> None:
+        """Note what a learner has answered; the run's answer is computed in the background where it
+        is not known yet: some take a search."""
+        lesson, number = self._the_lesson(), int(message["at"])
+        chosen = message["chosen"]
 
         def done(beat: dict[str, Any] | LabError) -> None:
             with _ONE_AT_A_TIME:
                 if isinstance(beat, LabError):
                     self._notice = str(beat)
                     self.refresh_safely()
-                else:
+                    return
+                if chosen is not None:
+                    name = f"{lesson.lesson.name} {beat['ask']['question']}"
+                    record.note("prediction", name, chosen == beat["ask"]["right"])
+                if beat != self.lesson["beats"][number]:
                     beats = list(self.lesson["beats"])
                     beats[number] = beat
                     self.show("lesson", {**self.lesson, "beats": beats})
 
-        self._live.ask("settle", lambda stopped: lesson.settle(number), done)
+        self._live.ask("answer", lambda stopped: lesson.settle(number), done)
+
+    def _show_code(self, message: dict) -> None:
+        self._options.code = bool(message["shown"])
+
+    def _print(self, _: dict) -> None:
+        text = printed_lesson(self._the_lesson())
+        self._export = {"format": "print", "file": "lesson.html", "text": text}
+
+    def _the_lesson(self) -> PlayedLesson:
+        if self._session.lesson is None:
+            raise LabError("This is not a lesson: there are no questions.")
+        return self._session.lesson
 
     # --- Another walk ---
 

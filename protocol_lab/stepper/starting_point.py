@@ -39,6 +39,7 @@ class Session:
     hints: list[str] = field(default_factory=list)
     lesson: PlayedLesson | None = None
     part: int = 0
+    beat: int = 0
     shipped: list[dict[str, str]] = field(init=False)
     starts: list[str] = field(init=False)
     more_starts: bool = field(init=False)
@@ -73,7 +74,7 @@ class Session:
         beats = self.lesson.beats if self.lesson else []
         if not 0 <= number < len(beats):
             raise LabError(f"There is no beat {number + 1} here; there are {len(beats)}.")
-        self.part = beats[number].part
+        self.beat, self.part = number, beats[number].part
         self.walk = self.lesson.walks[self.part]
         self.walk.switch(next(iter(self.walk.branches)))
         self.walk.go_to(beats[number].moment.depth)

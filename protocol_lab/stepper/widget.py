@@ -13,6 +13,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.drawing import palette
 from protocol_lab.lessons.lesson_files import Lesson
 from protocol_lab.model.spec import Model
+from protocol_lab.stepper.lesson_on_paper import lesson_text, static_lesson
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.resumption import resumed
 from protocol_lab.stepper.starting_point import Session
@@ -20,28 +21,33 @@ from protocol_lab.stepper.static_view import static_html, static_text
 from protocol_lab.system.notebook_shell import display, get_ipython
 from protocol_lab.teaching import feedback
 from protocol_lab.teaching.challenges import Challenge
+from protocol_lab.teaching.question_card import CARD_SCRIPT, CARD_STYLE
 from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Walk
 
 _HERE = Path(__file__).parent
 # A widget is one script: its parts are joined in this order, and share their names.
-PARTS = tuple(
-    _HERE / "js" / part
-    for part in (
-        "dom.js",
-        "kernel.js",
-        "memory.js",
-        "header.js",
-        "challenge.js",
-        "panels.js",
-        "viewer.js",
-        "moves.js",
-        "lists.js",
-        "timeline.js",
-        "controls.js",
-        "drawers.js",
-        "stepper.js",
-    )
+PARTS = (
+    CARD_SCRIPT,
+    *(
+        _HERE / "js" / part
+        for part in (
+            "dom.js",
+            "kernel.js",
+            "memory.js",
+            "header.js",
+            "challenge.js",
+            "panels.js",
+            "viewer.js",
+            "moves.js",
+            "lists.js",
+            "timeline.js",
+            "controls.js",
+            "drawers.js",
+            "lesson.js",
+            "stepper.js",
+        )
+    ),
 )
 
 
@@ -50,7 +56,7 @@ def style() -> str:
     own = (_HERE / "stepper.css").read_text(encoding="utf-8")
     for theme, colors in (("light", palette.names()), ("dark", palette.DARK)):
         own = own.replace(f"--{theme}-pictures: true;", palette.variables(colors))
-    return f"{own}\n{palette.theme_css('.lab-stepper')}\n"
+    return f"{CARD_STYLE.read_text(encoding='utf-8')}\n{own}\n{palette.theme_css('.lab-stepper')}\n"
 
 
 class Stepper(PlainStepper, anywidget.AnyWidget):
@@ -106,14 +112,20 @@ class Stepper(PlainStepper, anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         # The drawing is an output of its own: where the widget lives its style sheet hides the
         # drawing, and where it does not (a saved notebook) the drawing is what there is.
-        walk, watched = self.walk, self.session.watched
-        display(
-            {"text/html": static_html(walk, watched), "text/plain": static_text(walk, watched)},
-            raw=True,
-        )
+        display({"text/html": self._static_html(), "text/plain": self._static_text()}, raw=True)
         bundle = self._repr_mimebundle_()
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         display({kind: data[kind] for kind in data if kind != "text/plain"}, raw=True)
+
+    def _static_html(self) -> str:
+        if self.session.lesson is not None:
+            return static_lesson(self.session.lesson)
+        return static_html(self.walk, self.session.watched)
+
+    def _static_text(self) -> str:
+        if self.session.lesson is not None:
+            return lesson_text(self.session.lesson)
+        return static_text(self.walk, self.session.watched)
 
 
 feedback.steppers.append(Stepper)

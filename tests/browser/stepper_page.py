@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from protocol_lab.stepper import Stepper
 
-TRAITS = ("view", "near", "graph", "find")
+TRAITS = ("view", "near", "graph", "find", "lesson")
 BESIDE = 150
 """Pixels that JupyterLab leaves at the sides of an output, on a screen that is no telephone's."""
 

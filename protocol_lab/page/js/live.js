@@ -19,12 +19,16 @@ class LiveSource {
     this.starting = null;
     this.room = { width: innerWidth < PHONE ? 0 : LAPTOP };
     this.place = `${location.pathname} ${key}`;
+    this.beat = 0;
+    let first = 0; // the frames of a lesson's parts follow each other
+    this.parts = (session.lesson?.lengths ?? [frames.length]).map((length) => ({ first, last: (first += length) - 1 }));
     this.draw("");
   }
 
   // --- The interface that the widget's model has, too ---
 
   get(part) {
+    if (part === "lesson") return this.session.lesson ?? {};
     return this.values ? (this.values[part] ?? {}) : part === "view" ? this.view : {};
   }
 
@@ -38,6 +42,7 @@ class LiveSource {
 
   send(message) {
     if (message.command === "room") this.room = message;
+    if (message.command === "beat") this.beat = message.at;
     if (this.values) this.engine.send(this.key, message);
     else if (message.command === "room") this.draw(this.view.notice);
     else if (message.command === "shown") this.draw("");
@@ -73,25 +78,28 @@ class LiveSource {
     const isLow = height < LOW;
     const shape = width < LAPTOP ? "narrow" : width < SMALL ? (isLow ? "small and low" : "small") : isLow ? "low" : "wide";
     this.number++;
-    this.view = { ...view, panel: panel[shape], notice, answers: this.answers, number: this.number };
+    this.view = { ...view, beat: this.beat, panel: panel[shape], notice, answers: this.answers, number: this.number };
     this.tellListeners("view");
   }
 
   /** Goes where a command leads, if that is on the path. */
-  goes({ command, step, branch, depth }) {
-    const last = this.frames.length - 1;
-    const { timeline } = this.view;
-    const ahead = this.frames[this.at + 1]?.caption.step;
+  goes({ command, step, branch, depth, at }) {
+    const { timeline, part } = this.view;
+    const { first, last } = this.parts[part ?? 0];
+    const ahead = this.at < last && this.frames[this.at + 1].caption.step;
     const to = {
       undo: this.at - 1,
       redo: this.at + 1,
-      first: 0,
+      first,
       last,
-      go_to: branch === timeline.branch ? depth - 1 : null,
+      go_to: branch === timeline.branch ? first + depth - 1 : null,
       take: step === ahead ? this.at + 1 : null,
+      answered: this.at, // the lesson has the answer
     }[command];
-    if (to === undefined || to === null) return false;
-    this.at = Math.min(Math.max(to, 0), last);
+    const beat = command === "beat" && this.session.lesson.beats[at];
+    if (beat) this.at = this.parts[beat.part].first + beat.depth - 1;
+    else if (to === undefined || to === null) return false;
+    else this.at = Math.min(Math.max(to, first), last);
     return true;
   }
 
@@ -114,7 +122,8 @@ class LiveSource {
     const values = await this.opened();
     this.values = values; // and those who listen are told when the first answer is there
     const isBehind = this.at !== depth - 1;
-    const first = isBehind ? [{ command: "go_to", branch, depth: this.at + 1 }] : [];
+    const there = this.session.lesson ? { command: "beat", at: this.beat } : { command: "go_to", branch, depth: this.at + 1 };
+    const first = isBehind || this.session.lesson ? [there] : [];
     for (const message of [...first, ...this.wanted, { command: "shown" }]) this.send(message);
   }
 

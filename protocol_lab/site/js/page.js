@@ -72,7 +72,13 @@ for (const event of ["pointerdown", "keydown"]) {
   addEventListener(event, ({ target }) => (used = target.closest?.(".lab-page-stepper") ?? null), true);
 }
 
-const addressOf = (source) => `${location.href.split("#")[0]}#${source.get("view").link}~${source.key}`;
+/** The address that opens a walk, or a lesson at a beat, in its stepper of this page. */
+function addressOf(source) {
+  const about = source.session.lesson ? `beat-${source.beat + 1}` : source.get("view").link;
+  return `${location.href.split("#")[0]}#${about}~${source.key}`;
+}
+
+const BEAT_LINK = /^#beat-(\d+)(?:~(\d+))?$/;
 
 let keeping = null;
 
@@ -84,6 +90,14 @@ function keepInAddress(source) {
 /** Opens the walk in the page's address: in the stepper that it is from, or else the first of its
  * challenge or spec. A challenge opens on its own page. */
 async function openAddress(holders) {
+  const [, beat, key] = BEAT_LINK.exec(location.hash) ?? [];
+  const lesson = beat && [holders[key], ...holders].find((each) => each && sessionOf(each).lesson);
+  if (lesson) {
+    const source = await mount(lesson);
+    const at = Math.min(Math.max(beat - 1, 0), source.session.lesson.beats.length - 1);
+    if (source.beat !== at) source.send({ command: "beat", at });
+    return;
+  }
   if (!LINK.test(location.hash)) return;
   const about = await aboutLink(location.hash);
   if (!about) return tellAbove("This link is incomplete or was changed: copy the whole link again.");

@@ -6,7 +6,7 @@ const SPEEDS = [
   ["fast", 800],
 ];
 
-/** `does` holds what the buttons call: act, show, play, stop, pace, present, theme. */
+/** `does` holds what the buttons call: act, show, play, stop, pace, present, theme, print. */
 function drawControls(view, ui, does) {
   const { timeline } = view;
   const atStart = timeline.depth === 1;
@@ -48,6 +48,7 @@ function drawControls(view, ui, does) {
       opener("find", "find…", "The shortest way to a state that you describe"),
       opener("load", "load…", "Load a scenario, or paste a trace"),
       opener("export", "export…", "The steps so far as text, link, picture or film"),
+      ui.lesson ? button("print", "print", "A page with a picture a beat, to print or to keep as PDF", false, does.print) : null,
       button("theme", `colours: ${ui.theme}`, `Colours: ${ui.theme}`, false, does.theme),
       button("present", "present", "One large picture, by keyboard alone (p; Escape ends it)", false, does.present),
       opener("keys", "?", "The keys"),

@@ -171,11 +171,23 @@ const KEY_MEANINGS = [
   ["Tab Enter", "every button can be reached and pressed"],
 ];
 
-function drawKeys() {
+const LESSON_KEYS = [
+  ["← →", "the beat before, the next beat; a question is answered first"],
+  ["Home End", "to the start, and as far as the next question"],
+  ["1 … 9", "answer with the first, second, … choice; a place in a log by its own number"],
+  ["space", "skip the question: it stays marked"],
+  ["w", "what if: leave the lesson here, and take steps of your own"],
+  ["k n", "the code of the step; the speaker’s notes"],
+  ["p", "presenter’s view; Escape ends it"],
+  ["?", "these keys"],
+  ["Tab Enter", "every button, and every place in the picture, can be reached and pressed"],
+];
+
+function drawKeys(lesson) {
   return h(
     "dl",
     { class: "ls-keys" },
-    KEY_MEANINGS.map(([keys, meaning]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, meaning)]),
+    (lesson ? LESSON_KEYS : KEY_MEANINGS).map(([keys, meaning]) => [h("dt", {}, h("kbd", {}, keys)), h("dd", {}, meaning)]),
   );
 }
 

@@ -5,8 +5,8 @@ function drawHeader(view, near, ui, act, tools) {
     h(
       "div",
       { class: "ls-about" },
-      h("h2", { title: view.meaning }, view.title),
-      h("span", { class: "ls-where" }, whereabouts(view)),
+      h("h2", { title: view.meaning }, ui.lesson ? ui.lesson.values.title : view.title),
+      h("span", { class: "ls-where" }, ui.lesson ? ui.lesson.whereabouts : whereabouts(view)),
       more(
         ui,
         "constants",

@@ -1,7 +1,7 @@
 // The connection to the kernel. A restarted kernel does not know the stepper: on request it makes a
 // new one from the walk that the page has saved, and the new one answers from then on.
 
-const TRAITS = ["view", "near", "graph", "find", "reading"];
+const TRAITS = ["view", "near", "graph", "find", "reading", "lesson"];
 const REVIVED = "__import__('protocol_lab.stepper.widget', fromlist=['revived']).revived";
 const ENDED = ["restarting", "autorestarting", "terminating", "dead"];
 const NO_KERNEL = "There is no kernel: start one (Kernel, Restart Kernel), then go on.";

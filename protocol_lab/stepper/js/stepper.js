@@ -43,6 +43,8 @@ function render({ model: widget, el }) {
   };
   parts.right = region("right");
   parts.right.append(h("div", { class: "ls-lists", "data-scroll": "lists" }, parts.can, parts.cannot));
+  parts.tray = region("tray");
+  parts.right.append(parts.tray);
   parts.over = region("over");
   parts.over.append(parts.offer, parts.notice, parts.drawer);
   const root = h(
@@ -124,7 +126,7 @@ function render({ model: widget, el }) {
   /** Offers to go on where this reader was, before the cell was run again. */
   function offerKept() {
     const view = model.get("view");
-    const kept = view.origin && view.answers === 0 && keptWalk(model.place, view);
+    const kept = !lesson && view.origin && view.answers === 0 && keptWalk(model.place, view);
     if (!kept) return;
     const { depth, length } = kept.timeline;
     offer(`You were at state ${depth} of ${length} here.`, "go on from there", () =>
@@ -157,6 +159,75 @@ function render({ model: widget, el }) {
   }
 
   const near = () => (model.get("view").spoilers ? current("near") : null);
+
+  // --- A lesson ---
+
+  let lesson = null; // the lesson that is played, if the stepper has one
+  const isInLesson = () => Boolean(lesson && !lesson.isAside);
+
+  function takeLesson() {
+    const values = model.get("lesson");
+    if (!values?.beats) lesson = null;
+    else if (lesson?.values.name === values.name) lesson.values = values;
+    else lesson = new Lesson(values, model.place, model.get("view").beat ?? 0);
+  }
+
+  function goToBeat(at) {
+    if (at < 0 || at > lesson.farthest || (at > lesson.at && lesson.isGate())) return;
+    lesson.leadTo(at);
+    act({ command: "beat", at });
+  }
+
+  function skip() {
+    if (!lesson.isGate()) return false;
+    lesson.skipped.add(lesson.at);
+    goToBeat(lesson.at + 1);
+    draw();
+    return true;
+  }
+
+  /** Leaves the lesson for steps of the reader's own, or comes back to where it was left. */
+  function stepAside() {
+    lesson.isAside = !lesson.isAside;
+    ui.place = null;
+    act(lesson.isAside ? { command: "take_over" } : { command: "beat", at: lesson.at });
+    draw();
+  }
+
+  function turnOn(name) {
+    lesson[name] = !lesson[name];
+    if (name === "showsCode") act({ command: "code", shown: lesson[name] });
+    draw();
+  }
+
+  const inLesson = {
+    /** The card's choice; null: given up. */
+    choose(chosen) {
+      lesson.answer(chosen);
+      act({ command: "answered", at: lesson.at, chosen });
+      draw();
+    },
+    /** A lane that is pressed: it is the answer, or one of several nodes. */
+    pick(node) {
+      lesson.picked[lesson.picked.has(node) ? "delete" : "add"](node);
+      if (lesson.isPicking) draw();
+      else inLesson.done();
+    },
+    done() {
+      const k = lesson.pickedOption;
+      lesson.picked.clear();
+      if (k >= 0) lesson.card.buttons[k].click(); // a hand, while a room is polled
+    },
+    skip,
+    aside: stepAside,
+    notes: () => turnOn("showsNotes"),
+    code: () => turnOn("showsCode"),
+    option: (options) => act({ command: "choose", ...options }),
+    again() {
+      lesson.forget();
+      goToBeat(0);
+    },
+  };
 
   // --- Playing ---
 
@@ -222,6 +293,8 @@ function render({ model: widget, el }) {
   function draw() {
     const view = model.get("view");
     const { timeline } = view;
+    ui.lesson = isInLesson() ? lesson : null;
+    root.classList.toggle("ls-lesson", isInLesson());
     // Measured before anything changes: afterwards the browser would have to lay out the page for it.
     const { scrollLeft, clientWidth } = parts.timeline;
     const space = [parts.panel.clientWidth, parts.panel.clientHeight];
@@ -234,7 +307,7 @@ function render({ model: widget, el }) {
       ui.playing = false;
     }
     let before = null;
-    root.setAttribute("aria-label", `Stepper: ${view.title}`);
+    root.setAttribute("aria-label", lesson ? `Lesson: ${lesson.values.title}` : `Stepper: ${view.title}`);
     const isWon = Boolean(view.challenge?.solved); // also where the aim was the loss
     root.classList.toggle("ls-won", isWon);
     root.classList.toggle("ls-alarm", !isWon && view.invariants.some((each) => each.watched && !each.holds));
@@ -248,11 +321,14 @@ function render({ model: widget, el }) {
       layDrawing(parts.panel, ui);
       layCluster(parts.panel, ui, space);
       if (moved) moveParts(before, parts.panel.querySelector(".ls-staged svg"));
+      if (isInLesson()) drawAnswering(lesson, parts.panel.querySelector(".ls-staged svg"), inLesson);
       put(parts.caption, drawCaption(view));
-      put(parts.cannot, drawCannot(view, ui, act));
-      put(parts.back, drawBackButton(view, act));
-      put(parts.next, drawNextButton(view, act, sheet));
-      put(parts.controls, drawControls(view, ui, { act, show, play, stop, pace, present, theme }));
+      put(parts.cannot, isInLesson() ? null : drawCannot(view, ui, act));
+      put(parts.tray, lesson ? drawTray(lesson, inLesson) : null);
+      parts.tray.hidden = !lesson;
+      put(parts.back, isInLesson() ? drawBeatBack(lesson, goToBeat) : drawBackButton(view, act));
+      put(parts.next, isInLesson() ? drawBeatNext(lesson, goToBeat, () => lesson.card.buttons[0].focus()) : drawNextButton(view, act, sheet));
+      put(parts.controls, drawControls(view, ui, { act, show, play, stop, pace, present, theme, print: () => act({ command: "print" }) }));
       drawDistances(view);
       drawDrawer(view);
     });
@@ -266,7 +342,8 @@ function render({ model: widget, el }) {
       ui.graph = svg; // another drawing: it is looked at from its middle
       scrollToHere(field);
     }
-    drawLine(timeline, view.caption, scrollLeft, clientWidth);
+    if (isInLesson()) drawLessonLine(clientWidth);
+    else drawLine(timeline, view.caption, scrollLeft, clientWidth);
   }
 
   /** Opens what is on the second level, or closes it: the tabs, and the row of tools. */
@@ -318,7 +395,7 @@ function render({ model: widget, el }) {
   /** The parts that show distances: redrawn alone when the search has an answer. */
   function drawDistances(view) {
     put(parts.header, drawHeader(view, near(), ui, act, tools));
-    put(parts.can, drawCan(view, near(), ui, act));
+    put(parts.can, isInLesson() ? drawBeats(lesson, view, ui, inLesson) : drawCan(view, near(), ui, act));
   }
 
   function drawDrawer(view) {
@@ -331,10 +408,22 @@ function render({ model: widget, el }) {
       find: () => drawFind(view, model.get("find"), act),
       load: () => drawLoad(view, model.get("reading"), actAndClose, stopReading),
       export: () => drawExport(view, act, ui),
-      keys: drawKeys,
+      keys: () => drawKeys(ui.lesson),
     };
     put(parts.drawer, ui.drawer ? drawers[ui.drawer]() : null);
     parts.drawer.hidden = !ui.drawer;
+  }
+
+  function drawLessonLine(room) {
+    const { drawing, here } = drawBeatLine(lesson, room, goToBeat);
+    put(parts.timeline, drawing);
+    const { ask, text } = lesson.beat;
+    parts.timeline.setAttribute("aria-label", "Beats, walk with the arrow keys");
+    parts.timeline.setAttribute("aria-valuemin", 1);
+    parts.timeline.setAttribute("aria-valuemax", lesson.beats.length);
+    parts.timeline.setAttribute("aria-valuenow", lesson.at + 1);
+    parts.timeline.setAttribute("aria-valuetext", `beat ${lesson.at + 1} of ${lesson.beats.length}: ${ask ? `question: ${ask.question}` : text}`);
+    parts.timeline.scrollLeft = here - room / 2;
   }
 
   function drawLine(timeline, caption, left, room) {
@@ -354,7 +443,7 @@ function render({ model: widget, el }) {
   // --- The pointer drags along the timeline ---
 
   function drag(event) {
-    if (!(event.buttons & 1)) return;
+    if (!(event.buttons & 1) || isInLesson()) return;
     const drawing = parts.timeline.querySelector("svg");
     const { depth, length, branch } = model.get("view").timeline;
     const wanted = Math.min(Math.max(depthAt(event.clientX - drawing.getBoundingClientRect().left, Number(drawing.dataset.step)), 1), length);
@@ -374,7 +463,9 @@ function render({ model: widget, el }) {
   };
 
   function press(name) {
-    if (KEYS[name]) act({ command: KEYS[name] });
+    if (isInLesson()) return pressInLesson(name);
+    if (lesson && name === "w") stepAside();
+    else if (KEYS[name]) act({ command: KEYS[name] });
     else if (/^[1-9]$/.test(name)) parts.can.querySelector(`[data-number="${name}"]`)?.click();
     else if (name === " ") ui.playing ? stop() : play();
     else if (name === "p") present();
@@ -384,6 +475,33 @@ function render({ model: widget, el }) {
     else if (name === "?") show("keys");
     else if (name === "[" || name === "]") turn(name === "]" ? 1 : -1);
     else return false;
+    return true;
+  }
+
+  const BEAT_KEYS = {
+    ArrowLeft: () => goToBeat(lesson.at - 1),
+    ArrowRight: () => goToBeat(lesson.at + 1),
+    PageUp: () => goToBeat(lesson.at - 1),
+    PageDown: () => goToBeat(lesson.at + 1),
+    Home: () => goToBeat(0),
+    End: () => goToBeat(lesson.farthest),
+    " ": () => skip() || goToBeat(lesson.at + 1),
+    Enter: () => lesson.isPicking && inLesson.done(),
+    w: stepAside,
+    k: inLesson.code,
+    n: inLesson.notes,
+    p: () => present(),
+    "?": () => show("keys"),
+  };
+
+  /** A digit chooses: a place by its number, another choice by its order. */
+  function pressInLesson(name) {
+    if (BEAT_KEYS[name]) BEAT_KEYS[name]();
+    else if (NUMBER_KEY.test(name) && lesson.ask) {
+      const { kind, options } = lesson.ask;
+      const k = kind === "where" ? options.findIndex((each) => each.label === name) : Number(name) - 1;
+      if (options[k]) lesson.card.buttons[k].click();
+    } else return false;
     return true;
   }
 
@@ -414,6 +532,12 @@ function render({ model: widget, el }) {
     if (!root.contains(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" && event.shiftKey) return;
     event.stopPropagation();
+    const own = event.target.labKeys?.[event.key]; // of a place in the picture
+    if (own) {
+      event.preventDefault();
+      own();
+      return;
+    }
     if (event.target.matches("[role=tab]") && /^Arrow(Left|Right)$/.test(event.key)) {
       event.preventDefault();
       turnAndFollow(event.key === "ArrowRight" ? 1 : -1);
@@ -434,7 +558,10 @@ function render({ model: widget, el }) {
     clearTimeout(waiting);
     const view = model.get("view");
     const { notice } = view;
-    if (view.origin && view.answers > 1) keepWalk(model.place, view);
+    takeLesson();
+    lesson?.follow(view);
+    if (view.export?.format === "print" && ui.printed !== view.answers) printPage(view.export.text, (ui.printed = view.answers));
+    if (!lesson && view.origin && view.answers > 1) keepWalk(model.place, view);
     if (isLost) {
       isLost = false; // an answer after all
       parts.offer.hidden = true;
@@ -454,6 +581,11 @@ function render({ model: widget, el }) {
     if (place) put(place, drawn);
   }
 
+  function onLesson() {
+    takeLesson();
+    draw();
+  }
+
   const stopReading = () => send({ command: "stop_reading" });
 
   function onReading() {
@@ -467,6 +599,7 @@ function render({ model: widget, el }) {
     "change:graph": onGraph,
     "change:find": onFind,
     "change:reading": onReading,
+    "change:lesson": onLesson,
   };
   for (const [event, answer] of Object.entries(heard)) model.on(event, answer);
   window.addEventListener("keydown", onKey, true);

@@ -1,0 +1,103 @@
+"""A lesson without a script: for saved notebooks, and as a page to print.
+
+In a saved notebook it has the pictures of the decisive moments, each with its question and a fold
+with the answer; on paper a picture a beat, with answers and the speaker's notes.
+"""
+
+from html import escape
+from typing import Any
+
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.pictures import READING_WIDTH, image_html, stills
+from protocol_lab.lessons.played_lesson import Beat, PlayedLesson
+
+_PAPER_WIDTH = 960
+
+_PAGE = """\
+<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
+<style>
+@page {{ size: A4 landscape; margin: 12mm }}
+body {{ font: 16px/1.4 system-ui, "DejaVu Sans", sans-serif; color: {ink}; margin: 0 }}
+section {{ break-after: page; break-inside: avoid }}
+img {{ display: block; max-width: 100%; max-height: 125mm; margin: 8px 0 }}
+small, .note {{ color: {muted}; font-size: 14px }}
+li.right {{ font-weight: 650 }}
+</style>
+{body}
+</html>"""
+
+
+def static_lesson(lesson: PlayedLesson) -> str:
+    """The lesson as HTML for a notebook's output."""
+    values = lesson.values
+    shown = [k for k, each in enumerate(values["beats"]) if each["ask"] or _ends(values, k)]
+    parts = [
+        f'<div style="margin: 12px 0">{_image(lesson.beats[k], lesson, READING_WIDTH - 40)}'
+        f"{_told(values['beats'][k], is_folded=True)}</div>"
+        for k in shown
+    ]
+    lines = "".join(f"<p>{escape(each)}</p>" for each in values["description"])
+    style = (
+        f"border: 1px solid {palette.LINE}; border-radius: 8px; padding: 8px 14px;"
+        f" font: 15px/1.45 sans-serif; color: {palette.INK}; background: {palette.PAPER}"
+    )
+    title = f'<b style="font-size: 17px">{escape(values["title"])}</b>'
+    return f'<div class="lab-static" style="{style}">{title}{lines}{"".join(parts)}</div>'
+
+
+def printed_lesson(lesson: PlayedLesson) -> str:
+    """The lesson as a page with a picture a beat, to print or to keep as PDF. Raises LabError."""
+    lesson.settle_all()
+    values = lesson.values
+    pages = [
+        f"<section><small>{escape(values['title'])} · {k} of {len(values['beats'])}</small>"
+        f"{_told(each)}{_image(lesson.beats[k - 1], lesson, _PAPER_WIDTH)}"
+        f'<p class="note">{escape(each["notes"])}</p></section>'
+        for k, each in enumerate(values["beats"], 1)
+    ]
+    return _PAGE.format(
+        title=escape(values["title"]), ink=palette.INK, muted=palette.MUTED, body="".join(pages)
+    )
+
+
+def lesson_text(lesson: PlayedLesson) -> str:
+    """The lesson's title and questions, for a terminal."""
+    asks = [each["ask"] for each in lesson.values["beats"] if each["ask"]]
+    return "\n".join([lesson.lesson.title, *(f"  ? {each['question']}" for each in asks)])
+
+
+def _ends(values: dict[str, Any], k: int) -> bool:
+    """Is it the last beat of its part?"""
+    beats = values["beats"]
+    return k + 1 == len(beats) or beats[k + 1]["part"] != beats[k]["part"]
+
+
+def _image(beat: Beat, lesson: PlayedLesson, width: int) -> str:
+    [picture] = stills(lesson.walks[beat.part].model, [beat.moment], width, alarms=False)
+    return image_html(picture, lesson.lesson.title)
+
+
+def _told(beat: dict[str, Any], is_folded: bool = False) -> str:
+    """A beat's sentence, or its question with the answer."""
+    ask = beat["ask"]
+    slide = f"<b>Slide {escape(beat['slide'])}</b> " if beat["slide"] else ""
+    if not ask:
+        return f"<p>{slide}{escape(beat['text'])}</p>"
+    question = f"<p>{slide}<b>{escape(ask['question'])}</b></p>"
+    right = ask["right"]
+    choices = "".join(
+        f"<li{' class=right' if k == right and not is_folded else ''}>{escape(each['label'])}</li>"
+        for k, each in enumerate(ask["options"])
+    )
+    label = "It is computed when you answer" if right is None else ask["options"][right]["label"]
+    told = " ".join(filter(None, [ask["reason"] and f"Refused: {ask['reason']}.", ask["why"]]))
+    answer = f"<p><b>{escape(label)}</b>. {_bold(told)}</p>"
+    if is_folded:
+        answer = f"<details><summary>The answer</summary>{answer}</details>"
+    return f"{question}<ul>{choices}</ul>{answer}"
+
+
+def _bold(text: str) -> str:
+    """**So** is bold."""
+    parts = escape(text).split("**")
+    return "".join(f"<b>{each}</b>" if k % 2 else each for k, each in enumerate(parts))

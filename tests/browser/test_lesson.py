@@ -1,0 +1,246 @@
+"""Lessons in a browser: gates, answers by keyboard and in the picture, phone, deck, page."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from protocol_lab.lessons.lesson_files import lesson_named
+from protocol_lab.notebook import lesson
+from tests.browser.readability import READ
+from tests.browser.stepper_page import key, shown, stepper_of
+from tests.site.pages import write_page
+
+pytestmark = pytest.mark.browser
+
+RECORD, TALK = "kafka/one_record", "kafka/the_talk"
+LEAST, LEAST_OF_A_DECK = 12.99, 23.99
+"""Pixels: no letter is smaller, in the presenter's view for the last row."""
+
+_SMALLEST_IN_PICTURE = """() => {
+  const picture = document.querySelector(".ls-staged svg");
+  const type = [...picture.querySelectorAll("text")].filter(each => each.textContent);
+  const size = (each) => picture.getScreenCTM().a * parseFloat(each.getAttribute("font-size"));
+  return Math.min(...type.map(size));
+}"""
+
+
+def at(page: Page) -> int:
+    """The number of the beat that is shown, from 1."""
+    return int(page.locator(".ls-timeline").get_attribute("aria-valuenow"))
+
+
+def press(page: Page, *names: str) -> None:
+    for name in names:
+        page.keyboard.press(name)
+
+
+def go_to_next_question(page: Page) -> None:
+    """By keyboard alone."""
+    for _ in range(30):
+        if page.locator(".ls-gate").count() and not page.locator(".lq-is-right").count():
+            return
+        before = at(page)
+        press(page, "ArrowRight")
+        page.wait_for_function(
+            "n => Number(document.querySelector('.ls-timeline').ariaValueNow) !== n", arg=before
+        )
+    raise AssertionError("no question came")
+
+
+def right_keys(stepper) -> list[str]:
+    """The key that answers each question as the run does."""
+    stepper.session.lesson.settle_all()
+    asks = [each["ask"] for each in stepper.session.lesson.values["beats"] if each["ask"]]
+    return [
+        each["options"][each["right"]]["label"]
+        if each["kind"] == "where"
+        else str(each["right"] + 1)
+        for each in asks
+    ]
+
+
+@pytest.mark.parametrize(("name", "questions"), [(RECORD, 8), (TALK, 8)])
+def test_questions_are_answered_by_keyboard_alone(browser, name, questions):
+    stepper = lesson(name)
+    with shown(browser, stepper, tools=False) as page:
+        page.keyboard.press("Tab")
+        for keys in right_keys(stepper)[:questions]:
+            go_to_next_question(page)
+            press(page, keys)
+            expect(page.locator(".lq-is-right")).to_be_visible()
+            assert page.locator(".lq-is-wrong").count() == 0
+        assert stepper.view["notice"] == ""
+
+
+def test_next_does_not_pass_a_question_and_space_skips_it(browser):
+    with shown(browser, lesson(RECORD), tools=False) as page:
+        following = key(stepper_of(page), "redo")
+        following.click()
+        following.click()
+        expect(following).to_have_text("Answer first")
+        press(page, "ArrowRight", "End", "PageDown")
+        following.click()
+        assert at(page) == 3
+        expect(page.locator(".lq-choices button").first).to_be_focused()
+        page.locator(".ls-timeline [data-beat='9']").click(force=True)
+        assert at(page) == 3
+        page.locator(".ls-timeline").focus()
+        press(page, "Space")
+        assert at(page) == 4
+        expect(page.locator("[data-beat='2']")).to_have_class("ls-moment ls-past ls-ask ls-open")
+        press(page, "ArrowLeft", "2")
+        expect(page.locator(".lq-is-right")).to_contain_text("no")
+
+
+def to_the_line(page: Page) -> None:
+    """To the question of where replica 2's high watermark is."""
+    key(stepper_of(page), "redo").click()
+    press(page, "ArrowRight", "2", *["ArrowRight"] * 3, "2", "ArrowRight", "2", *["ArrowRight"] * 4)
+    expect(page.locator(".ls-placing")).to_be_visible()
+
+
+def test_a_line_is_put_into_the_picture_and_the_readers_stays_beside_the_runs(browser):
+    with shown(browser, lesson(RECORD), tools=False) as page:
+        to_the_line(page)
+        told = page.locator(".ls-staged svg desc").text_content()
+        assert "hw 0" not in told.partition("Replica 2")[2], "the picture does not say where it is"
+        assert page.locator('[data-part="Replica 2 flag 0"]').count() == 0
+        slider = page.get_by_role("slider", name="Put replica 2")
+        slider.focus()
+        press(page, "ArrowRight")
+        expect(slider).to_have_attribute("aria-valuenow", "1")
+        press(page, "Enter")
+        expect(page.locator(".ls-placed.ls-is-right text")).to_have_text("the run: 0")
+        expect(page.locator(".ls-placed.ls-is-wrong text")).to_have_text("yours: 1")
+        expect(page.locator(".lq-is-wrong")).to_contain_text("Deciding and knowing")
+        expect(page.locator(".ls-heard")).to_contain_text("hw 0")
+
+
+def test_a_line_is_dragged(browser):
+    with shown(browser, lesson(RECORD), tools=False) as page:
+        to_the_line(page)
+        places = page.locator(".ls-place-here")
+        first, second = (places.nth(k).bounding_box() for k in (0, 1))
+        page.mouse.move(second["x"], second["y"] + 30)
+        page.mouse.down()
+        page.mouse.move(first["x"], first["y"] + 30, steps=4)
+        page.mouse.up()
+        expect(page.locator(".ls-placed.ls-is-right text")).to_have_text("the run: 0")
+        assert page.locator(".ls-placed.ls-is-wrong").count() == 0
+
+
+def test_a_lane_is_pressed(browser):
+    with shown(browser, lesson(TALK), tools=False) as page:
+        key(stepper_of(page), "redo").click()
+        press(page, *["ArrowRight"] * 5)
+        page.get_by_role("button", name="Answer: replica 2").click()
+        expect(page.locator(".ls-lane-choice.ls-is-wrong text")).to_have_text("✗ yours")
+        expect(page.locator(".lq-is-right")).to_contain_text("nobody")
+
+
+def test_what_if_opens_the_stepper_and_leads_back(browser):
+    with shown(browser, lesson(RECORD), tools=False) as page:
+        key(stepper_of(page), "redo").click()
+        press(page, "w")
+        page.locator(".ls-choice").first.click()
+        expect(page.locator(".ls-lane.ls-current")).to_have_text("my way")
+        page.get_by_role("button", name="Back to the lesson").click()
+        assert at(page) == 2
+        expect(page.locator(".ls-beat")).to_contain_text("The controller decides")
+
+
+def test_a_room_is_polled_and_hands_count_in_the_picture(browser):
+    with shown(browser, lesson(TALK), tools=False) as page:
+        key(stepper_of(page), "redo").click()
+        press(page, *["ArrowRight"] * 5)
+        page.get_by_role("button", name="poll", exact=True).click()
+        press(page, "1", "2", "4")
+        page.get_by_role("button", name="Answer: replica 2").click()
+        expect(page.locator(".lq-verdict")).to_have_text("4 answers")
+        assert page.locator(".lq-is-right").count() == 0
+        page.get_by_role("button", name="Show what happens").click()
+        expect(page.locator(".lq-is-right")).to_contain_text("nobody · 1")
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "height", "least", "theme"),
+    [
+        (RECORD, 1280, 720, LEAST, "dark"),
+        (RECORD, 390, 844, LEAST, "light"),
+        (TALK, 1280, 720, LEAST, "light"),
+        (TALK, 1920, 1080, LEAST_OF_A_DECK, "light"),
+    ],
+)
+def test_every_letter_can_be_read(browser, screenshots, name, width, height, least, theme):
+    stepper = lesson(name)
+    with shown(browser, stepper, width, height, theme, tools=False) as page:
+        key(stepper_of(page), "redo").click()
+        if least > LEAST:
+            press(page, "p")
+        press(page, "n")
+        page.mouse.move(0, 0)  # a button's colour under the pointer is a mixture
+        for each in range(8):
+            page.wait_for_timeout(300)
+            texts = page.evaluate(f"() => ({READ})(document.querySelector('.lab-stepper'))")
+            small = [text for text in texts if text["size"] < least or text["contrast"] < 4.5]
+            assert small == []
+            # The picture of a laptop may be scaled a little, as in every stepper.
+            assert page.evaluate(_SMALLEST_IN_PICTURE) >= (least if least > LEAST else 10.9)
+            page.screenshot(
+                path=screenshots / f"{name.partition('/')[2]}-{width}-{theme}-{each}.png"
+            )
+            press(page, "ArrowRight", "1") if each != 5 else press(page, " ")
+        over = page.evaluate("document.querySelector('.lab-stepper').scrollWidth - innerWidth")
+        assert over <= 0
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A page of the site with the lesson, and no Python."""
+    return write_page(tmp_path_factory.mktemp("lesson"), lesson_named(RECORD))
+
+
+@pytest.fixture
+def page(browser):
+    page, troubles = browser.new_page(), []
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.set_viewport_size({"width": 1280, "height": 720})
+    yield page
+    page.close()
+    assert troubles == []
+
+
+def test_a_page_plays_it_without_python(page, address):
+    page.goto(address)
+    key(stepper_of(page), "redo").click()
+    last = int(page.locator(".ls-timeline").get_attribute("aria-valuemax"))
+    for _ in range(2 * last):
+        if at(page) == last and page.locator(".lq-is-right").count():
+            break
+        press(page, "2" if page.locator(".ls-gate").count() else "ArrowRight")
+        press(page, "Enter", "ArrowRight")
+    assert at(page) == last
+    expect(page.locator(".ls-because").last).to_contain_text("The end.")
+
+
+def test_a_link_opens_it_at_a_beat(page, address):
+    page.goto(f"{address}#beat-7~0")
+    expect(page.locator(".lq-question")).to_contain_text("What has to happen first")
+    assert at(page) == 7
+    press(page, "Tab", "ArrowLeft")
+    expect(page.locator(".ls-timeline")).to_have_attribute("aria-valuenow", "6")
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "light"), (1280, "dark")])
+def test_axe_finds_nothing_serious(page, address, width, theme):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=theme)
+    for beat in (3, 11, 18):
+        page.goto(f"{address}#beat-{beat}~0")
+        page.reload()
+        page.locator(".lab-stepper").wait_for()
+        for _ in range(2):
+            found = Axe().run(page, ".lab-stepper", {"preload": False}).response["violations"]
+            grave = [each for each in found if each["impact"] in ("serious", "critical")]
+            assert [(each["id"], node["html"]) for each in grave for node in each["nodes"]] == []
+            page.locator(".lq-skip:visible").or_(key(stepper_of(page), "undo")).first.click()
