@@ -7,5 +7,6 @@ choices          the sentences on the buttons of a stepper
 wording          names of a spec in plain words, for titles and buttons
 explanation      the explanation of a refusal or a violation
 code_path        the lines of an action that a step executed
+tally            who has said what: the claims of a spec in a state, and where two contradict
 coverage         which actions a search never took, and which guards refused them
 """

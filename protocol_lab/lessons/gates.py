@@ -1,7 +1,6 @@
 """A question's choices and its answer, computed from the states of the lesson's walk."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -9,12 +8,11 @@ from itertools import combinations
 from typing import Any
 
 from protocol_lab.compiler.conditions import names_in_scope
-from protocol_lab.errors import LabError, quoted, shortened
+from protocol_lab.errors import LabError, quoted, shortened, unknown
 from protocol_lab.explain.choices import choice_sentence
+from protocol_lab.explain.tally import node_names, tally
 from protocol_lab.explain.wording import words
 from protocol_lab.lessons.lesson_files import Gate
-from protocol_lab.model.declarations import lifeline
-from protocol_lab.model.layout import Node, Per
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step, step_of
@@ -170,6 +168,12 @@ class Asked:
             holding = [k for k in every if k == self._value()]
         return Answer(_set_text(holding))
 
+    def _answer_cell(self) -> Answer:
+        found = {each.claim.name: each for each in tally(self.model, self.moment.row).rows}
+        if self.gate.asks not in found:
+            raise unknown("claim", self.gate.asks, found)
+        return Answer(_set_text(found[self.gate.asks].nodes))
+
     def _answer_last(self) -> Answer:
         end = self.walk.path[-1]
         standings = [each for each in self.walk.standings(end) if each.is_broken]
@@ -220,17 +224,6 @@ class Asked:
 
     def _text(self, each: Any) -> str:
         return step_of(self.model, self.moment.row, each.action, each.args).text
-
-
-def node_names(model: Model) -> list[str]:
-    """The names of the nodes of the kind that the state has most about, such as "replica 1"."""
-    declared = model.layout.declared.field_types.values()
-    about = [each.node if isinstance(each, Per) else getattr(each, "of", None) for each in declared]
-    kinds = Counter(each for each in about if isinstance(each, Node)).most_common(1)
-    if not kinds:
-        return []
-    node = kinds[0][0]
-    return [lifeline(node, k) for k in range(1, node.number(model.constants) + 1)]
 
 
 def _set_text(nodes: Iterable[int]) -> str:

@@ -26,6 +26,8 @@ A question is about the state where it stands. Its answer is computed, never wri
     ? cell CLAIM          the nodes that have said yes, on the board
     ? say EXPRESSION      a free question with a computed answer
 
+A line `# board` opens the board, who has said what, instead of the picture.
+
 EXPRESSION is Python over the state s, the constants c, and the names of the spec; for `say` also
 over the names of the modules in a line `# uses: MODULE ...`. Before `where`, `holder` and `say`
 expressions `next:` and `end:` choose another state: that of the next beat, or of the part's end.
@@ -95,7 +97,8 @@ class Part:
 
 @dataclass
 class Lesson:
-    """A parsed lesson. `name` is "PACKAGE/FILE"; `uses` are the modules whose names a `say` has."""
+    """A parsed lesson. `name` is "PACKAGE/FILE"; `uses` are the modules whose names a `say` has;
+    board: does it begin with the board, who has said what?"""
 
     name: str
     title: str
@@ -104,6 +107,7 @@ class Lesson:
     parts: list[Part]
     uses: list[str]
     file: Path | None = None
+    board: bool = False
 
     @property
     def place(self) -> str:
@@ -162,6 +166,8 @@ def _read(row: str, number: int, place: str, lesson: Lesson) -> None:
     last = part.lines[-1] if part.lines else None
     if row.startswith("# part:"):
         lesson.parts.append(_part(row, number, place, lesson))
+    elif row == "# board" and not part.lines:
+        lesson.board = True
     elif row.startswith("# uses:") and not part.lines:
         lesson.uses += row.removeprefix("# uses:").split()
     elif row.startswith("#"):

@@ -139,6 +139,7 @@ class PlayedLesson:
         return {
             "name": lesson.name,
             "title": lesson.title,
+            "board": lesson.board,
             "description": lesson.description,
             "parts": [each.title for each in lesson.parts],
             "lengths": [len(each.path) for each in self.walks],
@@ -183,6 +184,7 @@ class PlayedLesson:
                 "number": number,
                 "kind": gate.kind,
                 "when": gate.when,
+                "claim": gate.asks if gate.kind == "cell" else "",
                 "question": gate.question,
                 "options": [vars(each) for each in options],
                 "right": found and [each.text for each in options].index(found.right),

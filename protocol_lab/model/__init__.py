@@ -10,7 +10,7 @@ layout             the types of fields, and where each field stands in a row of 
 state_view         a row of bytes with named fields, which plain functions read and write
 constants          constants with their bounds, capacity classes and named configurations
 parameters         the domains of an action's parameters
-declarations       what is registered with a spec: messages, refinements, symmetry
+declarations       what is registered with a spec: messages, refinements, symmetry, claims
 temporal_formulas  temporal properties, and fairness
 spec               a declared protocol, and a model: the spec with its constants
 transitions        tries actions on a state: the successor, or the reason for the refusal

@@ -204,3 +204,70 @@ class Symmetry:
         """The bitmask of the nodes that may change places."""
         every = nodes_up_to(self.node.number(constants))
         return every if self.among is None else self.among(constants) & every
+
+
+# --- Claims ------------------------------------------------------------------------------------
+
+# What somebody is about to conclude from the nodes' answers, and what each node has said:
+#
+#     @spec.claim("w2 may leave e1 out", needs="ack_quorum", excludes="is_written")
+#     def leaves_out(s, c, bookie):
+#         return yes("has no e1") if bookie in s.w2.no_such_entry else NOTHING
+#
+# A claim is made once as many nodes as it needs have said yes. They are plain functions of a state,
+# which only the board calls (`explain.tally`): they may use all of Python.
+
+YES, NO, ON_ITS_WAY, NO_LONGER, SILENT = "yes", "no", "on its way", "can no longer", ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a node has said about a claim, or may still say, and the word for it."""
+
+    kind: str
+    word: str = ""
+
+
+NOTHING = Cell(SILENT)
+
+
+def yes(word: str) -> Cell:
+    """The node has said yes."""
+    return Cell(YES, word)
+
+
+def no(word: str) -> Cell:
+    """The node has said no."""
+    return Cell(NO, word)
+
+
+def on_its_way(word: str) -> Cell:
+    """A question to the node, or its answer, is under way."""
+    return Cell(ON_ITS_WAY, word)
+
+
+def no_longer(word: str) -> Cell:
+    """The node can't say yes any more."""
+    return Cell(NO_LONGER, word)
+
+
+@dataclass(frozen=True)
+class Claim(Declared):
+    """A claim: a function (s, c, node) that returns a Cell.
+
+    needs: how many nodes have to say yes, an expression over the constants, or a function of (s,
+    c). excludes: the name of a claim to which no node may say yes as well. meets: the name of one
+    which may not be made, too, by other nodes alone.
+    """
+
+    function: Callable[..., Cell]
+    title: str
+    needs: str | Callable[..., int]
+    excludes: str = ""
+    meets: str = ""
+
+    def goal(self, s: Any, c: Any) -> int:
+        """How many nodes have to say yes."""
+        if callable(self.needs):
+            return self.needs(s, c)
+        return eval(self.needs, {"__builtins__": {}}, c._asdict())

@@ -14,6 +14,7 @@ is true or false:
     @spec.view                      (s, c)              erases what must not distinguish states
     spec.symmetric                                      interchangeable nodes (`Symmetry`)
     @spec.property                  (<choices>)         a claim about whole runs, a `Formula`
+    @spec.claim(title, needs=...)   (s, c, node)        what a node has said (`declarations`)
     spec.refines                                        a more abstract spec (`refinements`)
     spec.weakly_fair, strongly_fair                     which actions can't be put off forever
 
@@ -37,6 +38,7 @@ from protocol_lab.model import constants as constants_module
 from protocol_lab.model.constants import Configuration, constants_of
 from protocol_lab.model.declarations import (
     Channel,
+    Claim,
     Declared,
     End,
     Refinement,
@@ -158,6 +160,7 @@ class Spec:
     events: Callable[..., list | None] | None = None
     choices: Mapping[str, str | Callable[..., str]] = field(default_factory=dict)
     channels: list[Channel] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
     original: str = ""
     tlc: str = ""
     added: tuple[str, ...] = ()
@@ -358,6 +361,24 @@ class Spec:
             return function
 
         return register(function) if function else register
+
+    def claim(
+        self,
+        title: str,
+        *,
+        needs: str | Callable[..., int],
+        excludes: str = "",
+        meets: str = "",
+    ) -> Callable[[Callable], Callable]:
+        """Register a claim (see `declarations`): a function of (s, c, node) that returns what the
+        node has said about it."""
+
+        def register(function: Callable) -> Callable:
+            added = Claim(function, title, needs, excludes, meets)
+            self.claims[:] = [each for each in self.claims if each.name != added.name] + [added]
+            return function
+
+        return register
 
     def _register(
         self,

@@ -10,6 +10,7 @@ from typing import Any
 from protocol_lab.drawing.pictures import caption
 from protocol_lab.explain.choices import choice_sentence, left_out
 from protocol_lab.explain.explanation import Explanation, why_broken, why_refused, why_step_broken
+from protocol_lab.explain.tally import tally
 from protocol_lab.explain.wording import choice_text, constant_texts, first_line, spec_title, words
 from protocol_lab.model.parameters import Member, count_of, follow
 from protocol_lab.model.spec import Action
@@ -31,16 +32,21 @@ def board(
     watched: Collection[str] | None = None,
     unfolded: Collection[str] | None = None,
     seen: Collection[Moment] = (),
+    fills: bool = False,
 ) -> dict[str, Any]:
     """The whole board. `watched` names the invariants whose violations count; None: the default
     ones. `seen`: the moments that the learner has been at. What breaks in others is not told, but
-    for those that lead to the current one: it would tell how a story ends.
+    for those that lead to the current one: it would tell how a story ends. fills: each choice says
+    which claims it brings nearer.
 
     Explaining refusals takes as long as the rest of the board. So they are explained only if their
     list, "cannot", is in `unfolded` (None: everything is); of the reasons that refuse many choices
     only those whose key is. The others have no `cases`.
     """
-    can, cannot, off = actions(walk, walk.attempts(), unfolded)
+    attempts = walk.attempts()
+    can, cannot, off = actions(walk, attempts, unfolded)
+    if fills:
+        _note_what_choices_fill(walk, can, attempts)
     return {
         "title": spec_title(walk.model.spec.name),
         "meaning": first_line(walk.model.spec.meaning),
@@ -168,6 +174,19 @@ def _switches(walk: Walk, refused: Attempt) -> tuple[str, ...] | None:
     is_limit = all(each.value in _NOTHING for each in clauses)
     is_off = constants and (is_limit or len(constants) == len(clauses))
     return tuple(map(str, constants)) if is_off and not refused.over_capacity else None
+
+
+def _note_what_choices_fill(walk: Walk, can: list[dict[str, Any]], attempts: list[Attempt]) -> None:
+    """Add to each choice the claims to which one more node says yes by it."""
+    now = tally(walk.model, walk.row).rows
+    rows = {walk.step_of(each).text: each.row for each in attempts if each.taken}
+    for choice in [each for action in can for each in action["choices"]]:
+        after = tally(walk.model, rows[choice["step"]]).rows
+        choice["fills"] = [
+            f"{then.claim.title}: {len(then.nodes)} of {then.goal}"
+            for before, then in zip(now, after, strict=True)
+            if len(then.nodes) > len(before.nodes)
+        ]
 
 
 def _choices(walk: Walk, taken: list[Attempt], ahead: Moment | None) -> list[dict[str, Any]]:

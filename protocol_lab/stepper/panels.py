@@ -19,7 +19,8 @@ from protocol_lab.drawing.table_picture import draw_state_table
 from protocol_lab.errors import LabError
 from protocol_lab.explain.code_path import code_path
 from protocol_lab.explain.explanation import why_refused
-from protocol_lab.model.spec import Action, Model
+from protocol_lab.explain.tally import claims_of, tally
+from protocol_lab.model.spec import Action, Model, Spec
 from protocol_lab.model.step_text import find_step
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.traces.scenarios import split_caption
@@ -157,10 +158,21 @@ def compare(walk: Walk, options: Options) -> dict[str, Any]:
         }
 
 
+def board(walk: Walk, options: Options) -> dict[str, Any]:
+    """Who has said what: the spec's claims in this state."""
+    return tally(walk.model, walk.row).values()
+
+
 TABS: dict[str, Callable[[Walk, Options], dict[str, Any]]] = {
-    each.__name__: each for each in (cluster, sequence, state, graph, code, invariants, compare)
+    each.__name__: each
+    for each in (cluster, board, sequence, state, graph, code, invariants, compare)
 }
 """Every tab by name, in the order of display; the scripts have their labels."""
+
+
+def tabs_of(spec: Spec) -> list[str]:
+    """The tabs that a spec has: one without claims has no board of them."""
+    return [each for each in TABS if each != "board" or claims_of(spec)]
 
 
 def _base(walk: Walk, options: Options) -> bytes | None:

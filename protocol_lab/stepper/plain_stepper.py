@@ -139,14 +139,14 @@ class PlainStepper:
         panel = panels.TABS[self._tab](walk, self._options)
         self._number += 1
         view = {
-            **board(walk, session.watched, self._unfolded, self._seen),
+            **board(walk, session.watched, self._unfolded, self._seen, self._tab == "board"),
             "number": self._number,
             "answers": self._answers,
             "model": self.name,
             "origin": self._origin,
             "notice": self._notice or panel.get("notice", ""),
             "tab": self._tab,
-            "tabs": list(panels.TABS),
+            "tabs": panels.tabs_of(walk.model.spec),
             "panel": panel,
             "spoilers": self._spoilers,
             "aim": self._aim,
@@ -459,10 +459,8 @@ class PlainStepper:
     # --- The tabs ---
 
     def _open(self, message: dict) -> None:
-        if message["tab"] not in panels.TABS:
-            raise LabError(
-                f"There is no tab {quoted(message['tab'])}; use {', '.join(panels.TABS)}."
-            )
+        if message["tab"] not in (known := panels.tabs_of(self.walk.model.spec)):
+            raise LabError(f"There is no tab {quoted(message['tab'])}; use {', '.join(known)}.")
         self._tab = message["tab"]
 
     def _choose(self, message: dict) -> None:

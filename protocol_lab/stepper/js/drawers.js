@@ -177,7 +177,7 @@ const LESSON_KEYS = [
   ["1 … 9", "answer with the first, second, … choice; a place in a log by its own number"],
   ["space", "skip the question: it stays marked"],
   ["w", "what if: leave the lesson here, and take steps of your own"],
-  ["k n", "the code of the step; the speaker’s notes"],
+  ["k n b", "the code of the step; the speaker’s notes; the board, who has said what"],
   ["p", "presenter’s view; Escape ends it"],
   ["?", "these keys"],
   ["Tab Enter", "every button, and every place in the picture, can be reached and pressed"],

@@ -137,12 +137,13 @@ function drawBeats(lesson, view, ui, does) {
 }
 
 /** Below the beats: what leads away from them, and what can be shown beside them. */
-function drawTray(lesson, does) {
+function drawTray(lesson, view, does) {
   const toggle = (key, isOn, words, label, onclick) =>
     h("button", { "data-key": key, "aria-pressed": String(isOn), title: words, onclick }, label);
   if (lesson.isAside) return h("button", { "data-key": "what-if", title: "To the beat where you left (w)", onclick: does.aside }, "← Back to the lesson");
   return [
     h("button", { "data-key": "what-if", title: "Leave the lesson here, and take steps of your own (w)", onclick: does.aside }, "What if…"),
+    view.tabs.includes("board") ? toggle("lesson-board", view.tab === "board", "Who has said what (b)", "Board", does.board) : null,
     toggle("lesson-code", lesson.showsCode, "The code of this step (k)", "Code", does.code),
     toggle("lesson-notes", lesson.showsNotes, "The speaker’s notes (n)", "Notes", does.notes),
   ];

@@ -40,6 +40,7 @@ function drawChoice(choice, { meaning }, distance, number, take) {
   if (distance?.nearest) looks.push("ls-nearer");
   const words = [`${choice.sentence}: ${choice.step}`];
   if (choice.ahead) words.push("the next step here");
+  for (const each of choice.fills ?? []) words.push(each);
   if (distance?.short) words.push(`${distance.text} after it`);
   return h(
     "button",
@@ -51,7 +52,7 @@ function drawChoice(choice, { meaning }, distance, number, take) {
       "data-number": number,
       onclick: () => take(choice.step),
     },
-    h("span", {}, choice.sentence),
+    h("span", {}, choice.sentence, (choice.fills ?? []).map((each) => h("span", { class: "ls-fills" }, `→ ${each}`))),
     choice.ahead ? h("small", {}, "next ▸") : null,
     distance?.short ? h("small", { class: "ls-distance" }, `→ ${distance.short}`) : null,
   );

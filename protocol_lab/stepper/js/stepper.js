@@ -176,6 +176,7 @@ function render({ model: widget, el }) {
     if (at < 0 || at > lesson.farthest || (at > lesson.at && lesson.isGate())) return;
     lesson.leadTo(at);
     act({ command: "beat", at });
+    draw(); // the words at once, the picture when it comes
   }
 
   function skip() {
@@ -220,6 +221,7 @@ function render({ model: widget, el }) {
     },
     skip,
     aside: stepAside,
+    board: () => act({ command: "open", tab: model.get("view").tab === "board" ? "cluster" : "board" }),
     notes: () => turnOn("showsNotes"),
     code: () => turnOn("showsCode"),
     option: (options) => act({ command: "choose", ...options }),
@@ -294,6 +296,7 @@ function render({ model: widget, el }) {
     const view = model.get("view");
     const { timeline } = view;
     ui.lesson = isInLesson() ? lesson : null;
+    ui.pick = inLesson.pick;
     root.classList.toggle("ls-lesson", isInLesson());
     // Measured before anything changes: afterwards the browser would have to lay out the page for it.
     const { scrollLeft, clientWidth } = parts.timeline;
@@ -324,7 +327,7 @@ function render({ model: widget, el }) {
       if (isInLesson()) drawAnswering(lesson, parts.panel.querySelector(".ls-staged svg"), inLesson);
       put(parts.caption, drawCaption(view));
       put(parts.cannot, isInLesson() ? null : drawCannot(view, ui, act));
-      put(parts.tray, lesson ? drawTray(lesson, inLesson) : null);
+      put(parts.tray, lesson ? drawTray(lesson, view, inLesson) : null);
       parts.tray.hidden = !lesson;
       put(parts.back, isInLesson() ? drawBeatBack(lesson, goToBeat) : drawBackButton(view, act));
       put(parts.next, isInLesson() ? drawBeatNext(lesson, goToBeat, () => lesson.card.buttons[0].focus()) : drawNextButton(view, act, sheet));
@@ -488,6 +491,7 @@ function render({ model: widget, el }) {
     " ": () => skip() || goToBeat(lesson.at + 1),
     Enter: () => lesson.isPicking && inLesson.done(),
     w: stepAside,
+    b: () => model.get("view").tabs.includes("board") && inLesson.board(),
     k: inLesson.code,
     n: inLesson.notes,
     p: () => present(),
@@ -610,6 +614,7 @@ function render({ model: widget, el }) {
   offerKept();
   const unwatch = model.watch(lose);
   model.send({ command: "shown" });
+  if (lesson?.values.board) act({ command: "open", tab: "board" });
   waiting = setTimeout(miss, LEISURE, LEISURE, false);
   const coming = setTimeout(comeIntoView, SETTLED);
   return () => {
