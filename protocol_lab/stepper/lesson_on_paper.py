@@ -31,12 +31,12 @@ def static_lesson(lesson: PlayedLesson) -> str:
     """The lesson as HTML for a notebook's output."""
     values = lesson.values
     shown = [k for k, each in enumerate(values["beats"]) if each["ask"] or _ends(values, k)]
-    parts = [
-        f'<div style="margin: 12px 0">{_image(lesson.beats[k], lesson, READING_WIDTH - 40)}'
-        f"{_told(values['beats'][k], is_folded=True)}</div>"
-        for k in shown
-    ]
-    lines = "".join(f"<p>{escape(each)}</p>" for each in values["description"])
+    parts = []
+    for k in shown:
+        picture = _image(lesson.beats[k], lesson, READING_WIDTH - 40)
+        told = _told(values["beats"][k], picture)
+        parts.append(f'<div style="margin: 12px 0">{told}</div>')
+    lines = f"<p>{escape(' '.join(values['description']))}</p>"
     style = (
         f"border: 1px solid {palette.LINE}; border-radius: 8px; padding: 8px 14px;"
         f" font: 15px/1.45 sans-serif; color: {palette.INK}; background: {palette.PAPER}"
@@ -51,7 +51,8 @@ def printed_lesson(lesson: PlayedLesson) -> str:
     values = lesson.values
     pages = [
         f"<section><small>{escape(values['title'])} · {k} of {len(values['beats'])}</small>"
-        f"{_told(each)}{_image(lesson.beats[k - 1], lesson, _PAPER_WIDTH)}"
+        f"{_about(values) if k == 1 else _told(each)}"
+        f"{_image(lesson.beats[k - 1], lesson, _PAPER_WIDTH)}"
         f'<p class="note">{escape(each["notes"])}</p></section>'
         for k, each in enumerate(values["beats"], 1)
     ]
@@ -77,12 +78,18 @@ def _image(beat: Beat, lesson: PlayedLesson, width: int) -> str:
     return image_html(picture, lesson.lesson.title)
 
 
-def _told(beat: dict[str, Any], is_folded: bool = False) -> str:
-    """A beat's sentence, or its question with the answer."""
-    ask = beat["ask"]
+def _about(values: dict[str, Any]) -> str:
+    told = values["beats"][0]["text"] or " ".join(values["description"])
+    return f"<h1>{escape(values['title'])}</h1><p>{escape(told)}</p>"
+
+
+def _told(beat: dict[str, Any], picture: str = "") -> str:
+    """A beat's sentence, or its question with the answer. With a picture the answer is folded, and
+    so is the picture where it would tell the answer."""
+    ask, is_folded = beat["ask"], bool(picture)
     slide = f"<b>Slide {escape(beat['slide'])}</b> " if beat["slide"] else ""
     if not ask:
-        return f"<p>{slide}{escape(beat['text'])}</p>"
+        return f"{picture}<p>{slide}{escape(beat['text'])}</p>"
     question = f"<p>{slide}<b>{escape(ask['question'])}</b></p>"
     right = ask["right"]
     choices = "".join(
@@ -92,9 +99,12 @@ def _told(beat: dict[str, Any], is_folded: bool = False) -> str:
     label = "It is computed when you answer" if right is None else ask["options"][right]["label"]
     told = " ".join(filter(None, [ask["reason"] and f"Refused: {ask['reason']}.", ask["why"]]))
     answer = f"<p><b>{escape(label)}</b>. {_bold(told)}</p>"
-    if is_folded:
-        answer = f"<details><summary>The answer</summary>{answer}</details>"
-    return f"{question}<ul>{choices}</ul>{answer}"
+    if not is_folded:
+        return f"{question}<ul>{choices}</ul>{answer}"
+    tells = ask["kind"] == "where" and not ask["when"]
+    inside = f"{answer}{picture if tells else ''}"
+    fold = f"<details><summary>The answer</summary>{inside}</details>"
+    return f"{'' if tells else picture}{question}<ul>{choices}</ul>{fold}"
 
 
 def _bold(text: str) -> str:

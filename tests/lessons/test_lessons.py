@@ -1,12 +1,15 @@
 """Lessons: each is tested by being played, and bad files get a sentence with the line."""
 
 import json
+import re
+from html import escape
 
 import pytest
 
 from protocol_lab.errors import LabError
 from protocol_lab.lessons.lesson_files import lesson_named, lesson_names, parse_lesson
 from protocol_lab.lessons.played_lesson import PlayedLesson
+from protocol_lab.stepper.lesson_on_paper import printed_lesson, static_lesson
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.resumption import resumed
 
@@ -127,3 +130,23 @@ def test_another_way_leaves_the_lesson_and_a_beat_leads_back():
     assert stepper.view["timeline"]["branch"] != "main"
     stepper.answer({"command": "beat", "at": 3})
     assert stepper.view["timeline"]["branch"] == "main"
+
+
+def test_a_saved_notebook_folds_what_answers_a_question():
+    """A static form of the lesson: its answers, and a picture that would tell one, are folded."""
+    lesson = played("kafka/one_record")
+    html = static_lesson(lesson)
+    open_text = re.sub("<details>.*?</details>", "", html, flags=re.DOTALL)
+    for beat in lesson.values["beats"]:
+        if ask := beat["ask"]:
+            assert escape(ask["question"]) in open_text
+            assert escape(ask["why"]).partition("**")[0] not in open_text
+    before, after = open_text.split(escape("Put replica 2's high watermark where it is now."))
+    assert "<img" not in before.rpartition("<div")[2] + after.partition("</div>")[0]
+
+
+def test_a_lesson_is_printed_with_a_picture_a_beat():
+    lesson = played("kafka/one_record")
+    html = printed_lesson(lesson)
+    assert html.count("<section>") == html.count("<img") == len(lesson.beats)
+    assert all(escape(each["notes"]) in html for each in lesson.values["beats"])
