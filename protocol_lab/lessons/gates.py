@@ -83,7 +83,7 @@ class Asked:
         if gate.kind == "where":
             highest = max(self._number(), *(int(each) for each in listed if each.isdigit()), 1)
             return [
-                Option(str(k), str(k), listed.get(str(k), ""), (self.node,), k)
+                Option(str(k), str(k), listed.get(str(k), ""), place=k)
                 for k in range(highest + (0 if str(highest) in listed else 1) + 1)
             ]
         if gate.kind == "which":

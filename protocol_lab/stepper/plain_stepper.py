@@ -348,10 +348,9 @@ class PlainStepper:
         def done(beat: dict[str, Any] | LabError) -> None:
             with _ONE_AT_A_TIME:
                 if isinstance(beat, LabError):
-                    self._notice = str(beat)
-                    self.refresh_safely()
-                    return
-                if chosen is not None:
+                    asked = self.lesson["beats"][number]
+                    beat = {**asked, "ask": {**asked["ask"], "failed": str(beat)}}
+                elif chosen is not None:
                     name = f"{lesson.lesson.name} {beat['ask']['question']}"
                     record.note("prediction", name, chosen == beat["ask"]["right"])
                 if beat != self.lesson["beats"][number]:

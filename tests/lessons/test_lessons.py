@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from html import escape
 
 import pytest
@@ -12,6 +13,7 @@ from protocol_lab.lessons.played_lesson import PlayedLesson
 from protocol_lab.stepper.lesson_on_paper import printed_lesson, static_lesson
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.resumption import resumed
+from tests.patience import PATIENCE
 
 LONGEST = 170
 """Characters of a caption."""
@@ -120,6 +122,30 @@ def test_a_stepper_goes_from_beat_to_beat_and_resumes_there():
     assert (session.part, session.walk.moment.depth) == (beats[20]["part"], beats[20]["depth"])
     stepper.answer({"command": "beat", "at": len(beats)})
     assert "There is no beat" in stepper.view["notice"]
+
+
+def test_an_answer_is_computed_when_it_is_asked_for(monkeypatch):
+    """Some take a search: the lesson opens without them. If it fails, the card says why."""
+    stepper = PlainStepper(lesson_named("kafka/the_talk"))
+    asks = [each["ask"] for each in stepper.lesson["beats"] if each["ask"]]
+    number = next(each["number"] for each in asks if each["question"].startswith("Suppose"))
+    failing = "kafka_spec.exercises.search_answers.moves_before_the_loss"
+    monkeypatch.setattr(failing, lambda: 1 / 0)
+    told = answered(stepper, number)
+    assert (told["right"], "can't be computed" in told["failed"]) == (None, True)
+    monkeypatch.setattr(failing, lambda: 2)
+    told = answered(stepper, number)
+    assert told["options"][told["right"]]["text"] == "2"
+
+
+def answered(stepper: PlainStepper, number: int) -> dict:
+    """What the lesson says once a question was answered."""
+    before = stepper.lesson
+    stepper.answer({"command": "answered", "at": number, "chosen": 0})
+    until = time.monotonic() + PATIENCE
+    while stepper.lesson is before and time.monotonic() < until:
+        time.sleep(0.01)
+    return stepper.lesson["beats"][number]["ask"]
 
 
 def test_another_way_leaves_the_lesson_and_a_beat_leads_back():

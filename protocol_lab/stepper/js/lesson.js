@@ -43,6 +43,11 @@ class Lesson {
     return Boolean(beat.ask && this.answers[beat.ask.number] && beat.ask.right !== null);
   }
 
+  /** Was a question answered on an earlier day, and is the run's answer not computed yet? */
+  get isUnsettled() {
+    return Boolean(this.ask && this.answers[this.ask.number] && this.ask.right === null);
+  }
+
   /** Does a question stop the reader here? */
   isGate(at = this.at) {
     const { ask } = this.beats[at];
@@ -167,7 +172,7 @@ function drawGate(lesson, does) {
     const { chosen } = lesson.answers[ask.number];
     const because = chosen === null ? "" : ask.options[chosen].counter;
     lesson.card.show({ chosen, right: ask.right, why: reasonsOf(ask).join(" "), because });
-  }
+  } else if (ask.failed) lesson.card.show({ failed: ask.failed });
   return h(
     "div",
     { class: "ls-gate" },

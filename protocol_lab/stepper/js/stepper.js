@@ -176,6 +176,7 @@ function render({ model: widget, el }) {
     if (at < 0 || at > lesson.farthest || (at > lesson.at && lesson.isGate())) return;
     lesson.leadTo(at);
     act({ command: "beat", at });
+    if (lesson.isUnsettled) act({ command: "answered", at, chosen: lesson.answers[lesson.ask.number].chosen });
     draw(); // the words at once, the picture when it comes
   }
 
