@@ -129,6 +129,11 @@ class PlayedLesson:
             walk.take(each.step.text, each.caption)
         return walk
 
+    def beat_at(self, part: int, depth: int) -> int:
+        """The number of the last state before, or at, a depth of a part, which is a beat."""
+        states = [k for k, each in enumerate(self.beats) if each.part == part and not each.asked]
+        return max((k for k in states if self.beats[k].moment.depth <= depth), default=0)
+
     # --- As plain values ---
 
     @property

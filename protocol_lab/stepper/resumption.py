@@ -69,8 +69,10 @@ def _resumed(saved: Mapping[str, Any], like: Model | None) -> Session:
     walk = Walk.begin(model, saved["init"])
     _lay_branches(walk, saved["timeline"])
     about, watched, part = saved["scenario"], saved["watched"], int(saved.get("part") or 0)
+    beat = 0
     if lesson is not None:
         lesson.walks[part] = walk
+        beat = lesson.beat_at(part, walk.moment.depth)
     model.choose(watched)  # are they all known?
     return Session(
         walk,
@@ -80,6 +82,7 @@ def _resumed(saved: Mapping[str, Any], like: Model | None) -> Session:
         watched=watched,
         lesson=lesson,
         part=part,
+        beat=beat,
         hints=[str(each) for each in saved.get("hints") or ()],
     )
 

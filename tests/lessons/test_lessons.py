@@ -120,6 +120,10 @@ def test_a_stepper_goes_from_beat_to_beat_and_resumes_there():
     saved = {**stepper.view["origin"], "timeline": stepper.view["timeline"], "hints": None}
     session = resumed(saved)
     assert (session.part, session.walk.moment.depth) == (beats[20]["part"], beats[20]["depth"])
+    assert (beats[session.beat]["part"], beats[session.beat]["depth"]) == (
+        beats[20]["part"],
+        beats[20]["depth"],
+    )
     stepper.answer({"command": "beat", "at": len(beats)})
     assert "There is no beat" in stepper.view["notice"]
 
