@@ -13,6 +13,7 @@ from protocol_lab.lessons.played_lesson import PlayedLesson
 from protocol_lab.stepper.lesson_on_paper import printed_lesson, static_lesson
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.resumption import resumed
+from protocol_lab.traces.scenarios import scenario
 from tests.patience import PATIENCE
 
 LONGEST = 170
@@ -180,3 +181,13 @@ def test_a_lesson_is_printed_with_a_picture_a_beat():
     html = printed_lesson(lesson)
     assert html.count("<section>") == html.count("<img") == len(lesson.beats)
     assert all(escape(each["notes"]) in html for each in lesson.values["beats"])
+
+
+def test_a_question_about_the_board_is_answered_by_its_cells():
+    told = scenario("defect_1_diagram").file.read_text(encoding="utf-8")
+    text = told.replace("# spec:", "# lesson: A board   spec:", 1)
+    text += "? cell begins_to_read  # Who has told w2 that it is fenced?\n  = b3 was not asked.\n"
+    lesson = PlayedLesson(parse_lesson(text))
+    ask = lesson.values["beats"][-1]["ask"]
+    right = ask["options"][ask["right"]]
+    assert (ask["claim"], right["nodes"], right["label"]) == ("begins_to_read", (1, 2), "b1 and b2")
