@@ -346,8 +346,10 @@ function render({ model: widget, el }) {
       ui.graph = svg; // another drawing: it is looked at from its middle
       scrollToHere(field);
     }
-    if (isInLesson()) drawLessonLine(clientWidth);
-    else drawLine(timeline, view.caption, scrollLeft, clientWidth);
+    if (isInLesson()) {
+      drawLessonLine(clientWidth);
+      revealBeat();
+    } else drawLine(timeline, view.caption, scrollLeft, clientWidth);
   }
 
   /** Opens what is on the second level, or closes it: the tabs, and the row of tools. */
@@ -416,6 +418,14 @@ function render({ model: widget, el }) {
     };
     put(parts.drawer, ui.drawer ? drawers[ui.drawer]() : null);
     parts.drawer.hidden = !ui.drawer;
+  }
+
+  /** On a telephone what is told stands below the picture: it is brought above the buttons. */
+  function revealBeat() {
+    const shown = `${lesson.at} ${lesson.isSettled()}`;
+    const isFirst = ui.beat === undefined;
+    if (ui.tall && ui.beat !== shown && !isFirst) parts.can.scrollIntoView({ block: "nearest" });
+    ui.beat = shown;
   }
 
   function drawLessonLine(room) {
