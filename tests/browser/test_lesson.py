@@ -194,6 +194,24 @@ def test_every_letter_can_be_read(browser, screenshots, name, width, height, lea
         assert over <= 0
 
 
+@pytest.mark.slow
+def test_both_lessons_run_in_jupyterlab(lab):
+    notebook = lab(
+        ["from protocol_lab.notebook import lesson", f'lesson("{RECORD}")', f'lesson("{TALK}")']
+    )
+    notebook.run_all()
+    steppers = notebook.page.locator(".lab-stepper")
+    expect(steppers).to_have_count(2)
+    for each, beats in zip(steppers.all(), (22, 59), strict=True):
+        each.scroll_into_view_if_needed()
+        expect(each.locator(".ls-timeline")).to_have_attribute("aria-valuemax", str(beats))
+        key(each, "redo").click()
+        expect(each.locator(".ls-beat")).to_be_visible()
+        each.press("ArrowRight")
+        expect(each.locator(".ls-timeline")).to_have_attribute("aria-valuenow", "3")
+        expect(each.locator(".ls-staged svg").first).to_be_visible()
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """A page of the site with the lesson, and no Python."""
