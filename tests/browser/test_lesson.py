@@ -6,8 +6,10 @@ from playwright.sync_api import Page, expect
 
 from protocol_lab.lessons.lesson_files import lesson_named
 from protocol_lab.notebook import lesson
+from tests.browser.firefox import FIREFOX, firefox
 from tests.browser.readability import READ
 from tests.browser.stepper_page import key, shown, stepper_of
+from tests.not_run import not_run
 from tests.site.pages import write_page
 
 pytestmark = pytest.mark.browser
@@ -262,3 +264,32 @@ def test_axe_finds_nothing_serious(page, address, width, theme):
             grave = [each for each in found if each["impact"] in ("serious", "critical")]
             assert [(each["id"], node["html"]) for each in grave for node in each["nodes"]] == []
             page.locator(".lq-skip:visible").or_(key(stepper_of(page), "undo")).first.click()
+
+
+_IN_FIREFOX = """(async () => {
+  const seen = async (name) => {
+    while (!document.querySelector(name)) await new Promise(done => setTimeout(done, 100));
+    return document.querySelector(name);
+  };
+  (await seen(".ls-next")).click();
+  document.querySelector(".ls-next").click();
+  const asked = (await seen(".lq-question")).textContent;
+  document.querySelectorAll(".lq-choices button")[0].click();
+  const [right, wrong] = [await seen(".lq-is-right"), await seen(".lq-is-wrong")];
+  const answer = [right.textContent, wrong.textContent];
+  document.querySelector(".ls-next").click();
+  return [asked, ...answer, document.querySelector(".ls-timeline").getAttribute("aria-valuenow")];
+})()"""
+
+
+@pytest.mark.slow
+def test_firefox_plays_it_too(address, tmp_path):
+    if FIREFOX is None:
+        not_run("There is no Firefox.")
+    with firefox(tmp_path) as opened:
+        opened.goto(address)
+        asked, right, wrong, beat = opened.evaluate(_IN_FIREFOX)
+    assert asked.startswith("The controller has decided")
+    assert right.startswith("no✓")
+    assert wrong.startswith("yes · your guess✗")
+    assert beat == "4"
