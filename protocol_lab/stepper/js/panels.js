@@ -2,7 +2,7 @@
 
 const TABS = [
   ["cluster", "Cluster"],
-  ["board", "Who has said what"],
+  ["board", "Board"], // who has said what
   ["sequence", "Sequence"],
   ["state", "State"],
   ["graph", "Graph"],
@@ -20,6 +20,7 @@ function drawTabs(view, act) {
         "aria-selected": String(view.tab === name),
         tabindex: view.tab === name ? "0" : "-1",
         "data-key": `tab-${name}`,
+        title: name === "board" ? "Who has said what" : null,
         onclick: () => act({ command: "open", tab: name }),
       },
       label,
