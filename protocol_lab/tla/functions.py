@@ -48,13 +48,14 @@ Followed = tuple[list[End], Scope | None]
 
 class Definition(NamedTuple):
     """An operator of the module: its parameters, what LET defines in it, and its value or the parts
-    of its conjunction, each with a remark."""
+    that are joined by the sign, each with a remark."""
 
     name: str
     given: tuple[str, ...]
     lets: list[str]
     parts: list[tuple[Tla, str]]
     doc: str = ""
+    sign: str = "/\\"
 
     @property
     def words(self) -> set[str]:

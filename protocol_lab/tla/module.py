@@ -159,8 +159,7 @@ class _Module:
         return self._laid_out()
 
     def _define(self, name: str, parts: list, doc: str = "", sign: str = "/\\") -> None:
-        lets = [sign] if sign != "/\\" else []
-        self.functions.defined.append(Definition(name, (), lets, parts, doc))
+        self.functions.defined.append(Definition(name, (), [], parts, doc, sign))
 
     def _mark(self, title: str) -> None:
         self.functions.defined.append(Definition("", (), [], [], title))
@@ -408,14 +407,10 @@ def _in_line(made: Definition) -> Tla:
 def _lines(made: Definition) -> list[str]:
     """The lines of a definition."""
     head = f"{made.name}({', '.join(made.given)}) ==" if made.given else f"{made.name} =="
-    sign, lets = ("\\/", []) if made.lets == ["\\/"] else ("/\\", made.lets)
-    parts = [
-        (each, remark if k == last else "")
-        for whole, remark in made.parts
-        for parts in [_conjuncts(whole) if sign == "/\\" else [whole]]
-        for k, each in enumerate(parts)
-        for last in [len(parts) - 1]
-    ] or [(TRUE, "")]
+    parts, lets = [], made.lets
+    for whole, remark in made.parts or [(TRUE, "")]:
+        *before, last = _conjuncts(whole) if made.sign == "/\\" else [whole]
+        parts += [*((each, "") for each in before), (last, remark)]
     if not lets and len(parts) == 1 and not parts[0][1]:
         one = f"{head} {parts[0][0].text}"
         if len(one) <= WIDTH:
@@ -426,7 +421,7 @@ def _lines(made: Definition) -> list[str]:
     if lets:
         rows, indent = [*rows, "    IN"], "        "
     for each, remark in parts:
-        bullet = f"{sign} " if len(parts) > 1 else ""
+        bullet = f"{made.sign} " if len(parts) > 1 else ""
         found = _wrapped(f"{indent}{bullet}{each.text}", len(indent) + 8)
         beside = f"{found[-1]}  \\* else: {remark}"
         if remark and len(beside) <= WIDTH:
