@@ -1,6 +1,13 @@
-"""What notebooks import: the runs of real systems that travel with the kit."""
+"""What notebooks import: the runs of real systems that travel with the kit, and what settings
+promise."""
+
+from typing import Any
 
 from protocol_lab.errors import LabError
+from real_systems.kafka.promise.cluster_settings import read
+from real_systems.kafka.promise.promise_report import Report
+from real_systems.kafka.promise.promise_report import promise as report_of
+from real_systems.kafka.promise.promise_table import ROWS, row_of
 from real_systems.runner.stories import recorded, run, story_of
 from real_systems.runner.story_views import StoryRun
 
@@ -23,3 +30,13 @@ def real(name: str, release: str = "", live: bool = False, **settings: str) -> S
             " it, or take one of the cases that `lab.py real` lists."
         )
     return StoryRun(story, recording, is_live=False)
+
+
+def promise(faults: str = "", **settings: Any) -> Report:
+    """What these settings promise, by `lab.py promise`: release, replicas, min_isr, acks, unclean,
+    elr, racks; what is not said is Kafka's default.
+
+    faults: these instead of the usual rows, as in "kills=1,power_cuts=1". Raises LabError.
+    """
+    texts = {name: str(value).lower() for name, value in settings.items()}
+    return report_of(read([], **texts), (row_of(faults),) if faults else ROWS)

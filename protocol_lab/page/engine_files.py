@@ -68,7 +68,7 @@ def _kit_files() -> dict[str, Path]:
             inside = path.relative_to(ROOT / package)
             if package == "protocol_lab" and inside.parts[0] in NOT_NEEDED:
                 continue
-            if path.suffix == ".py" or inside.parts[0] in ("scenarios", "lessons"):
+            if path.suffix == ".py" or {"scenarios", "lessons", "recordings"} & {*inside.parts}:
                 files[path.relative_to(ROOT).as_posix()] = path
     for path in (ROOT / "notebooks").glob("*/*.py"):  # their exercises
         files[path.relative_to(ROOT).as_posix()] = path

@@ -61,8 +61,9 @@ def answered(page, given, *, choose=None, **options):
     return page.locator(".lab-files pre").text_content()
 
 
-def drop(page, path):
-    box, session = page.locator(".lab-drop").bounding_box(), page.context.new_cdp_session(page)
+def drop(page, path, zone=".lab-drop"):
+    page.locator(zone).scroll_into_view_if_needed()
+    box, session = page.locator(zone).bounding_box(), page.context.new_cdp_session(page)
     data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
     for kind in ("dragEnter", "dragOver", "drop"):
         where = {"x": box["x"] + 9, "y": box["y"] + 9}

@@ -1,11 +1,14 @@
 """The table *What can my cluster lose?* on the first page, opened from the disk."""
 
+import re
+
 import pytest
 
 from protocol_lab.site.build import build
 from real_systems.kafka.promise.cluster_settings import read
-from real_systems.kafka.promise.promise_report import line_of
+from real_systems.kafka.promise.promise_page import cell_of
 from real_systems.kafka.promise.promise_table import ROWS, searched
+from tests.browser.test_dropped_logs import drop
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -16,34 +19,25 @@ def first_page(browser, tmp_path_factory):
     assert build(folder, ["00_start_here.ipynb"]) == []
     page = browser.new_page()
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(90_000)
     page.goto((folder / "index.html").as_uri())
     yield page
     page.close()
 
 
-def settled(page) -> None:
-    page.wait_for_function("!document.querySelector('tr[data-stale]')")
+def settle(page, *settings: str) -> None:
+    """Wait until the address has these settings, and all cells are searched."""
+    for each in settings:
+        page.wait_for_function("each => location.hash.includes(each)", arg=each)
+    page.wait_for_function("!document.querySelector('td[data-stale]')")
 
 
-def lines(page) -> list[str]:
-    return page.locator("#promise tr button").all_inner_texts()
-
-
-def test_a_change_is_searched_in_the_page_with_the_commands_answers(first_page):
+def test_a_loss_plays_after_two_presses(first_page):
     first_page.select_option("select[name=release]", "3.9")
-    settled(first_page)
-    cells = [searched(read([], release="3.9", min_isr="2"), row) for row in ROWS]
-    assert lines(first_page) == [line_of(each) for each in cells]
-    assert "release=3.9" in first_page.url
-
-
-def test_a_loss_plays_after_one_press(first_page):
-    first_page.locator("tr[data-row=restart_and_power_cut] button").click()
+    first_page.locator("[data-part=summary] button").click()
     story = first_page.locator("#promise [data-part=story]")
     story.locator("li").first.wait_for()
     assert "Start broker 2" in story.inner_text()
-    assert "--release 3.9.1" in story.inner_text()
     stepper = first_page.locator("#promise .lab-page-stepper")
     stepper.get_by_text("state 1 of 7").wait_for()
     for number in range(2, 8):
@@ -52,12 +46,46 @@ def test_a_loss_plays_after_one_press(first_page):
     stepper.get_by_text("Broken promise").first.wait_for()
 
 
-def test_pasted_settings_are_chosen(first_page):
-    first_page.locator("#promise summary").first.click()
+def test_beside_a_story_is_the_recorded_run_with_its_lesson(first_page):
+    first_page.locator("tr[data-row=new_disk] td[data-own] button").click()
+    run = first_page.locator("#promise [data-part=story] details[open]")
+    run.get_by_text("Real brokers, 3.9.1").wait_for()
+    assert "the controller decides" in run.inner_text()
+    assert run.locator("a").get_attribute("href").startswith("notebooks/kafka/")
+
+
+def test_each_row_has_the_answer_of_the_command(first_page):
+    first_page.select_option("select[name=min_isr]", "1")
+    settle(first_page, "min_isr=1")
+    for row in ROWS:
+        cell = searched(read([], min_isr="1", release="3.9"), row)
+        least = cell.shortest
+        wanted = cell_of(cell, *((len(least.steps), least.is_destroyed) if least else (0, False)))
+        button = first_page.locator(f"tr[data-row={row.name}] td[data-own] button")
+        assert button.inner_text() == f"{wanted['text']}\n{wanted['more']}".strip()
+
+
+def test_settings_come_from_a_file_and_stand_in_the_address(first_page, tmp_path):
+    """Dropped, chosen or pasted."""
     text = "min.insync.replicas=1\nunclean.leader.election.enable=true\n"
-    first_page.locator("#promise textarea").fill(text)
-    first_page.locator("#promise textarea").blur()
-    first_page.wait_for_function("location.hash.includes('min_isr=1')")
-    settled(first_page)
+    (tmp_path / "server.properties").write_text(text, encoding="utf-8")
+    drop(first_page, tmp_path / "server.properties", "#promise .lab-chooser")
+    settle(first_page, "min_isr=1", "unclean=on")
     assert first_page.locator("select[name=unclean]").input_value() == "on"
     assert "Assumed" in first_page.locator("#promise [role=status]").first.inner_text()
+    file = {"name": "a", "mimeType": "text/plain", "buffer": b"min.insync.replicas=3\nacks=1\n"}
+    first_page.locator("#promise input[type=file]").set_input_files(file)
+    settle(first_page, "min_isr=3", "acks=1")
+    first_page.locator("#promise summary").first.click()
+    first_page.locator("#promise textarea").fill("default.replication.factor=2\n")
+    first_page.locator("#promise textarea").blur()
+    settle(first_page, "replicas=2")
+    first_page.reload()
+    first_page.wait_for_selector("[data-part=summary] h3")
+    assert first_page.locator("select[name=replicas]").input_value() == "2"
+
+
+def test_it_prints_on_one_page(first_page, tmp_path):
+    first_page.pdf(path=tmp_path / "review.pdf", prefer_css_page_size=True)
+    written = (tmp_path / "review.pdf").read_bytes()
+    assert len(re.findall(rb"/Type\s*/Page\b", written)) == 1

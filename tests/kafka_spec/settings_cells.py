@@ -1,26 +1,28 @@
-"""The golden cells of the table of settings: what our own searches found for each of its rows.
-
-`tests/golden/settings.json` has a line for each of some settings, and for each row its distinct
-and generated states, its depth, and the length of the shortest path to each broken promise. To
-write it anew, after a change of the model that is meant to change it:
+"""Writes the golden cells of the table of settings: what our own searches found for its rows.
 
     python -m tests.kafka_spec.settings_cells
+
+after a change of the model that is meant to change them: `cells.json` has a line for each of some
+settings. The site's first page begins with some of them.
 """
 
 import json
 from typing import Any
 
-from protocol_lab.explore import explore
+from kafka_spec.settings import acknowledged_is_on_a_disk
+from protocol_lab.model.transitions import evaluate
 from real_systems.kafka.promise.cluster_settings import Settings
 from real_systems.kafka.promise.promise_table import ROWS, Row, model_of
-from tests.golden_table import FOLDER
+from tests import ROOT
+from tests.wasm.searching import all_searched, compiled
 
-FILE = FOLDER / "settings.json"
+FILE = ROOT / "real_systems" / "kafka" / "promise" / "cells.json"
 
 ASKED = [
     {"release": "3.6", "elr": False},
     {"release": "3.7", "elr": False},
     {"release": "3.9", "elr": False},
+    {"release": "4.0"},
     {"release": "4.1"},
     {"release": "4.3"},
     {"release": "3.9", "elr": False, "unclean": True},
@@ -35,40 +37,29 @@ ASKED = [
 """What differs from three replicas in three racks, min.insync.replicas=2, acks=all, 4.3, ELR."""
 
 
-def settings_of(asked: dict[str, Any]) -> Settings:
-    """The settings of a line of the file."""
-    return Settings(**{"min_isr": 2, **asked})
-
-
-def golden_cells() -> list[tuple[Settings, Row, list[Any]]]:
-    """Each cell of the file, with its figures."""
-    rows = {each.name: each for each in ROWS}
-    lines = json.loads(FILE.read_text(encoding="utf-8"))
-    return [
-        (settings_of(line["settings"]), rows[name], figures)
-        for line in lines
-        for name, figures in line["cells"].items()
-    ]
-
-
 def main() -> None:
-    """Write the file."""
+    """Write the file, as WebAssembly searches; the tests compare it with the other engines."""
+    asked = [(Settings(**{"min_isr": 2, **each}), row) for each in ASKED for row in ROWS]
+    models = [(model_of(*each), each[1].judged) for each in asked]
+    told = all_searched(compiled(models[0][0]), models, to_the_end=True, bytes=32 << 20)
+    figures = iter(zip(asked, told, strict=True))
     lines = []
-    for asked in ASKED:
-        found = {row.name: _figures(settings_of(asked), row) for row in ROWS}
-        lines.append(json.dumps({"settings": asked, "cells": found}))
+    for each in ASKED:
+        cells = {row.name: figures_of(*next(figures)) for row in ROWS}
+        lines.append(json.dumps({"settings": each, "cells": cells}))
     FILE.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
 
 
-def _figures(settings: Settings, row: Row) -> list[Any]:
-    bound = model_of(settings, row)
-    found = explore(bound, invariants=row.judged, to_the_end=True, progress=False)
-    steps = {
-        name: len(explore(bound, invariants=[name], progress=False).trace)
-        for name in row.judged
-        if found.violating[name]
-    }
-    return [found.distinct, found.generated, found.depth, steps]
+def figures_of(asked: tuple[Settings, Row], told: dict[str, Any]) -> list[Any]:
+    """The figures of a cell, as a search by WebAssembly tells them."""
+    paths = told["paths"]
+    lost = [name for name in asked[1].promises if name in paths]
+    least = min((paths[name] for name in lost), key=len, default=None)
+    is_destroyed = least is not None and evaluate(
+        model_of(*asked), bytes.fromhex(least[-1]), acknowledged_is_on_a_disk
+    )
+    steps = {name: len(path) - 1 for name, path in paths.items()}
+    return [told["distinct"], told["generated"], told["depth"], steps, bool(is_destroyed)]
 
 
 if __name__ == "__main__":

@@ -1,94 +1,116 @@
-// A table whose rows a module of the kit answers in the page's Python: each change of the form asks for
-// every row anew, and a press on a row asks for its story, which the stepper beside it plays. The choices
-// stand in the address.
+// A table whose cells a module of the kit answers in the page's Python: each change of the form asks for
+// every cell anew, those of the reader's own column first, then for what all of these come to. A press on a
+// cell asks for its story, which the stepper below plays. The choices stand in the address.
 
 const ASKED = "#ask:";
 
-/** holder: its form, rows and data-module; `play(scenario)` shows a story in the page's stepper. */
+/** holder: its form, cells and data-module; `play(scenario)` shows a story in the page's stepper. */
 function askTable(holder, engine, play) {
+  const part = (name) => holder.querySelector(`[data-part=${name}]`);
   const form = holder.querySelector("form");
   const text = holder.querySelector("textarea");
   const told = holder.querySelector("[role=status]");
-  const story = holder.querySelector("[data-part=story]");
   const rows = [...holder.querySelectorAll("tr[data-row]")];
+  let files = []; // each a name and its text, until what they say is chosen
   let latest = 0; // of the questions
 
   const chosen = () => Object.fromEntries(new FormData(form));
-  const files = () => (text.value.trim() ? [["what you pasted", text.value]] : []);
+  const cellsOf = (row) => [...row.querySelectorAll("td[data-column]")];
+  const isOwn = ({ dataset }) => "own" in dataset;
 
-  async function ask(more) {
-    const answer = await engine.askModule(holder.dataset.module, { chosen: chosen(), files: files(), ...more });
+  async function ask(asked, more) {
+    const question = { for: asked, chosen: chosen(), files: [], ...more };
+    const answer = await engine.askModule(holder.dataset.module, question);
     if (answer.error) throw new Error(answer.error);
     return answer;
   }
 
-  /** Says what the page is waiting for; returns the number of the question. */
-  function begin() {
+  /** Does what a change or a press asks for, unless another comes meanwhile. */
+  async function during(job) {
+    const mine = ++latest;
     told.textContent = engine.isReady ? "Searching…" : "The kit is starting in this page…";
-    return ++latest;
-  }
-
-  async function change() {
-    const mine = begin();
-    story.replaceChildren();
-    rows.forEach((row) => (row.dataset.stale = ""));
     try {
       await engine.start();
-      const settled = await ask({});
+      await job(() => mine === latest);
+    } catch (error) {
+      if (mine === latest) told.textContent = error.message;
+    }
+  }
+
+  const change = () =>
+    during(async (isLatest) => {
+      const settled = await ask("settings", files.length ? { chosen: {}, files } : {});
+      files = [];
+      if (!isLatest()) return;
       choose(settled.chosen);
-      for (const row of rows) {
-        if (mine !== latest) return;
-        draw(row, await ask({ row: row.dataset.row }));
-      }
-      if (mine !== latest) return;
-      told.textContent = settled.told;
+      for (const each of ["title", "story", "summary"]) part(each).replaceChildren();
+      holder.querySelector(".lab-page-stepper").hidden = true;
+      const cells = rows.flatMap(cellsOf);
+      for (const each of [...cells, ...holder.querySelectorAll("thead [data-column]")])
+        each.toggleAttribute("data-own", each.dataset.column === settled.column);
+      cells.forEach((each) => (each.dataset.stale = ""));
       history.replaceState(null, "", `${location.href.split("#")[0]}${ASKED}${new URLSearchParams(chosen())}`);
-    } catch (error) {
-      if (mine === latest) told.textContent = error.message;
-    }
-  }
+      for (const each of cells.filter(isOwn)) if (isLatest()) await show(each);
+      if (!isLatest()) return;
+      await sumUp();
+      told.textContent = settled.told;
+      for (const each of cells.filter((one) => !isOwn(one))) if (isLatest()) await show(each);
+    });
 
-  function draw(row, { text: line, verdict }) {
-    const button = row.querySelector("button");
-    button.textContent = line;
+  async function show(cell) {
+    const row = cell.closest("tr");
+    const { text: line, more, verdict, price } = await ask("cell", placeOf(cell));
+    const button = cell.querySelector("button");
     button.dataset.verdict = verdict;
-    delete row.dataset.stale;
+    button.querySelector("b").textContent = line;
+    button.querySelector("small").textContent = more;
+    if (isOwn(cell)) row.querySelector("[data-part=price]").textContent = price;
+    delete cell.dataset.stale;
   }
 
-  async function press(row) {
-    const mine = begin();
-    try {
-      await engine.start();
-      const { html, scenario } = await ask({ row: row.dataset.row, story: true });
-      if (mine !== latest) return;
-      told.textContent = "";
-      story.innerHTML = html; // the kit's own words
-      if (scenario) await play(scenario);
-      story.scrollIntoView({ block: "start" });
-    } catch (error) {
-      if (mine === latest) told.textContent = error.message;
+  const placeOf = (cell) => ({ row: cell.closest("tr").dataset.row, column: cell.dataset.column });
+
+  async function sumUp() {
+    part("summary").innerHTML = (await ask("summary")).html; // the kit's own words
+    for (const each of part("summary").querySelectorAll("button")) {
+      const row = rows.find(({ dataset }) => dataset.row === each.dataset.row);
+      each.addEventListener("click", () => void press(cellsOf(row).find(isOwn)));
     }
   }
+
+  const press = (cell) =>
+    during(async (isLatest) => {
+      const { title, html, scenario } = await ask("story", placeOf(cell));
+      if (!isLatest()) return;
+      told.textContent = "";
+      part("title").textContent = title;
+      part("story").innerHTML = html; // the kit's own words
+      if (scenario) await play(scenario);
+      else holder.querySelector(".lab-page-stepper").hidden = true;
+      part("title").scrollIntoView({ block: "start" });
+    });
+
+  function take(some) {
+    files = some;
+    if (files.length) void change();
+  }
+
+  const read = async (some) => take(await Promise.all(some.map(async ({ path, file }) => [path, await file.text()])));
 
   form.addEventListener("change", () => void change());
-  text.addEventListener("change", () => void take());
-  rows.forEach((row) => row.querySelector("button").addEventListener("click", () => void press(row)));
-
-  /** What the pasted text says is shown as chosen; the rest stays. */
-  async function take() {
-    if (!text.value.trim()) return;
-    told.textContent = "The kit is starting in this page…";
-    try {
-      await engine.start();
-      const { chosen: said, told: words } = await ask({ chosen: {} });
-      choose(said);
-      text.value = "";
-      await change();
-      told.textContent = words;
-    } catch (error) {
-      told.textContent = error.message;
-    }
+  text.addEventListener("change", () => take(text.value.trim() ? [["what you pasted", text.value]] : []));
+  for (const cell of rows.flatMap(cellsOf)) cell.querySelector("button").addEventListener("click", () => void press(cell));
+  holder.querySelector("input[type=file]").addEventListener("change", ({ target }) => {
+    void read([...target.files].map((file) => ({ path: file.name, file })));
+    target.value = ""; // so that the same can be chosen again
+  });
+  for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
+    holder.addEventListener(kind, (event) => {
+      event.preventDefault();
+      holder.classList.toggle("lab-over", kind === "dragenter" || kind === "dragover");
+    });
   }
+  holder.addEventListener("drop", ({ dataTransfer }) => void dropped(dataTransfer).then(read));
 
   function choose(said) {
     for (const [name, value] of Object.entries(said)) if (form.elements[name]) form.elements[name].value = value;

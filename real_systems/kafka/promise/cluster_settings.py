@@ -17,6 +17,22 @@ from protocol_lab.errors import LabError, quoted, shortened
 WITH_ELR = ("4.0", "4.1", "4.3")
 """The releases in which ELR is possible; it is on by default in all but the first."""
 
+RULES = {
+    ("3.6", False): "3.6",
+    ("3.7", False): "3.7, 3.8",
+    ("3.9", False): "3.9 and later, ELR off",
+    ("4.0", True): "4.0, ELR on",
+    ("4.1", True): "4.1, 4.2, ELR on",
+    ("4.3", True): "4.3 and later, ELR on",
+}
+"""A release with ELR on or off, for each set of rules that the model has."""
+
+
+def rules_of(release: str, elr: bool) -> tuple[str, bool]:
+    """The release that stands for the rules of this one."""
+    return (release, elr) if (release, elr) in RULES else ("3.9", False)
+
+
 _FLAGS = {"true": True, "false": False, "on": True, "off": False}
 
 

@@ -3,9 +3,26 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from real_systems.kafka.promise.cluster_settings import Settings, phrase, release_of
-from real_systems.kafka.promise.promise_table import ROWS, Cell, Row, searched, story, what_keeps
-from real_systems.runner.stories import story_of
+from protocol_lab.errors import LabError, unknown
+from protocol_lab.traces.walk import Walk
+from real_systems.kafka.promise.cluster_settings import (
+    WITH_ELR,
+    Settings,
+    phrase,
+    release_of,
+    rules_of,
+)
+from real_systems.kafka.promise.promise_table import (
+    ROWS,
+    Cell,
+    Row,
+    model_of,
+    searched,
+    story,
+    what_keeps,
+)
+from real_systems.runner.stories import recorded, story_of
+from real_systems.runner.story_views import StoryRun, command_of
 
 LIMITS = (
     "Kept means: in every state that these faults lead to, by the rules of the release as the model"
@@ -23,15 +40,34 @@ class Report:
     @property
     def verdict(self) -> str:
         """violated, undecided or holds, as for `check`."""
-        if any(cell.lost for cell in self.cells):
+        if any(cell.loses for cell in self.cells):
             return "violated"
         return "undecided" if any(cell.bound for cell in self.cells) else "holds"
 
     @property
     def shortest(self) -> Cell | None:
         """The cell whose loss takes the fewest steps."""
-        lost = [cell for cell in self.cells if cell.lost]
+        lost = [cell for cell in self.cells if cell.loses]
         return min(lost, key=lambda cell: len(cell.shortest.steps), default=None)
+
+    @property
+    def walk(self) -> Walk:
+        """The shortest loss, to be stepped from its first state. Raises LabError if there is
+        none."""
+        if self.shortest is None:
+            raise LabError("Nothing is lost within these faults, so there is no loss to step.")
+        walk = Walk.begin(model_of(self.settings, self.shortest.row))
+        for step in self.shortest.shortest.steps:
+            walk.take(step)
+        walk.first()
+        return walk
+
+    def cell(self, name: str) -> Cell:
+        """The cell of a row, by the row's name. Raises LabError."""
+        for each in self.cells:
+            if each.row.name == name:
+                return each
+        raise unknown("row", name, [each.row.name for each in self.cells])
 
     def as_json(self) -> dict[str, Any]:
         """The settings, and each cell with its stories."""
@@ -98,18 +134,28 @@ def in_short(cell: Cell, steps: int, is_destroyed: bool) -> str:
     return f"{said}; {cell.price or 'takes writes'}"
 
 
-def recorded_runs(cell: Cell) -> list[str]:
-    """The commands that show recorded runs of real brokers with this row's faults and rules."""
+def recordings_of(cell: Cell) -> list[StoryRun]:
+    """The recorded runs of real brokers with this row's faults, by the cell's rules and with its
+    outcome. Their other settings are those of the story."""
     found = []
     for name in cell.row.stories:
         story = story_of(name)
         for case in story.cases:
-            has_elr = case.settings.get("elr") == "on"
-            same_rules = release_of(case.release) == cell.settings.release
-            if same_rules and has_elr == cell.settings.elr:
-                options = "".join(f" --set {key}={value}" for key, value in case.settings.items())
-                found.append(f"lab.py real {name} --release {case.release}{options} --recorded")
+            release = release_of(case.release)
+            usual = "on" if release in WITH_ELR[1:] else "off"
+            has_elr = story.chosen(case.settings).get("elr", usual) == "on"
+            if rules_of(release, has_elr) != rules_of(*cell.rules):
+                continue
+            run = recorded(story, case.release, case.settings)
+            came = run.outcome
+            if bool(came.lost or {*came.failed} & {*came.readable}) == bool(cell.lost):
+                found.append(StoryRun(story, run, is_live=False))
     return found
+
+
+def recorded_runs(cell: Cell) -> list[str]:
+    """The commands that show these runs."""
+    return [f"lab.py real {command_of(each.recording)} --recorded" for each in recordings_of(cell)]
 
 
 def _story_lines(cell: Cell) -> list[str]:

@@ -1,8 +1,10 @@
 """The rows of the table, the search of one cell, why a record is lost, and what would keep it."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from kafka_spec import settings as model
@@ -105,6 +107,18 @@ def row_of(text: str) -> Row:
     return Row(text, f"Within {said}", faults)
 
 
+def golden_cells() -> Iterator[tuple[Settings, Row, list[Any]]]:
+    """Cells whose figures are kept in `cells.json`, which `tests.kafka_spec.settings_cells` writes:
+    distinct and generated states, the depth, the length of the shortest path to each broken
+    promise, and whether the shortest loss destroys every copy."""
+    rows = {each.name: each for each in ROWS}
+    text = Path(__file__).with_name("cells.json").read_text(encoding="utf-8")
+    for line in json.loads(text):
+        settings = Settings(**{"min_isr": 2, **line["settings"]})
+        for name, figures in line["cells"].items():
+            yield settings, rows[name], figures
+
+
 @dataclass
 class Story:
     """A shortest counterexample to a promise: its steps, as scenarios write them and in words.
@@ -134,9 +148,19 @@ class Cell:
     bound: str = ""
 
     @property
+    def rules(self) -> tuple[str, bool]:
+        """The release, and whether ELR is on."""
+        return self.settings.release, self.settings.elr
+
+    @property
     def lost(self) -> list[str]:
         """The promises that are broken."""
         return [name for name in self.broken if name in self.row.promises]
+
+    @property
+    def loses(self) -> bool:
+        """Can a record be lost? Not if the row is about another promise."""
+        return bool(self.lost) and self.row.promises == PROMISES
 
     @property
     def is_kept(self) -> bool:
