@@ -126,6 +126,7 @@ spec = Spec(
     events=async_isr_events,
     choices=ASYNC_ISR,
     configurations=CONFIGURATIONS,
+    decisions=("controller_shrink_isr", "controller_handle_request"),
 )
 spec.messages("requests", source=async_isr_leader, dest=CONTROLLER)
 spec.messages("updates", source=CONTROLLER, dest=async_isr_leader)

@@ -172,6 +172,7 @@ def replication_spec(
         events=replication_events,
         choices=REPLICATION,
         configurations=configurations,
+        decisions=("controller_elect_leader", "controller_shrink_isr"),
     )
     spec.init(init)
     spec.symmetric(Replica)

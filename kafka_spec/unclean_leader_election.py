@@ -144,6 +144,14 @@ spec = Spec(
     events=unclean_election_events,
     choices=UNCLEAN_ELECTION,
     configurations=CONFIGURATIONS,
+    decisions=(
+        "leader_failure",
+        "failed_replica_back",
+        "swap_preferred_leader",
+        "preferred_leader_election",
+        "unstable_replica_dies_when_leader",
+        "unstable_replica_dies_when_follower",
+    ),
 )
 
 

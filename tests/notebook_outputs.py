@@ -7,6 +7,7 @@ that Graphviz chooses differ from run to run or from machine to machine.
 """
 
 import ast
+import json
 import os
 import re
 from difflib import unified_diff
@@ -17,6 +18,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from protocol_lab.teaching.questions import ANSWERED, KEPT
 from tests import ROOT
 from tests.compact_pictures import EMBEDDED, compact, with_compact_pictures
 from tests.graphviz_drawing import contents, is_graphviz_drawing
@@ -55,9 +57,13 @@ def read(path: Path) -> NotebookNode:
 def execute(path: Path, timeout: float = 600, **environment: str) -> NotebookNode:
     """The notebook run from top to bottom by a fresh kernel in its folder, whatever it raises.
 
+    Each question is answered where it is asked, and again when all cells have run, as by a learner
+    who presses then: an answer that has changed meanwhile is the last cell's error.
+
     environment: variables that the kernel has in addition.
     """
     notebook = read(path)
+    notebook.cells.append(nbformat.v4.new_code_cell(_ANSWER_AGAIN))
     client = NotebookClient(
         notebook,
         timeout=timeout,
@@ -70,15 +76,21 @@ def execute(path: Path, timeout: float = 600, **environment: str) -> NotebookNod
     )
     known = os.environ.get("PYTHONPATH", "")
     searched = os.pathsep.join([str(ROOT), *filter(None, known.split(os.pathsep))])
-    apart = {"PYTHONPATH": searched, "PROTOCOL_LAB_PROGRESS": os.devnull}
-    return client.execute(env={**os.environ, **apart, **environment})
+    apart = {"PYTHONPATH": searched, "PROTOCOL_LAB_PROGRESS": os.devnull, ANSWERED: "1"}
+    ran = client.execute(env={**os.environ, **apart, **environment})
+    again = ran.cells.pop()
+    ran.cells[-1].outputs += [each for each in again.outputs if each.output_type == "error"]
+    return ran
+
+
+_ANSWER_AGAIN = """from protocol_lab.teaching.questions import expect_same_answers
+expect_same_answers()"""
 
 
 def storable(fresh: NotebookNode) -> NotebookNode:
     """A run notebook without what means nothing in a file, and with compact pictures.
 
-    The code that asks a question is folded, since the card asks it; the code that settles it, since
-    its sentences would give the answer away.
+    The code that asks a question is folded: the card asks it, and the code would answer it.
     """
     notebook = nbformat.from_dict(fresh)
     notebook.metadata = nbformat.from_dict(
@@ -89,26 +101,30 @@ def storable(fresh: NotebookNode) -> NotebookNode:
     )
     for cell in code_cells(notebook):
         cell.metadata.pop("execution", None)
-        if ".settle(" in cell.source or only_asks(cell):
+        if asks(cell):
             cell.metadata["jupyter"] = {"source_hidden": True}
         cell.outputs = [each for each in cell.outputs if not _is_passing(each)]
         for each in cell.outputs:
-            if "text/html" in each.get("data", {}):
-                each.data["text/html"] = with_compact_pictures(each.data["text/html"])
+            for kind in {"text/html", "text/markdown"} & set(each.get("data", {})):
+                each.data[kind] = with_compact_pictures(each.data[kind])
     return notebook
 
 
-def only_asks(cell: NotebookNode) -> bool:
-    """Does the cell make a prediction and show its card, and nothing else?"""
+def question_of(cell: NotebookNode) -> ast.Call | None:
+    """The call that asks a question and shows its card, if the cell ends with one."""
     try:
         lines = ast.parse(cell.source).body
     except SyntaxError:
-        return False
-    body = [each for each in lines if not isinstance(each, ast.Import | ast.ImportFrom)]
-    match body:
-        case [ast.Assign([ast.Name(name)], ast.Call(ast.Name("predict"))), ast.Expr(last)]:
-            return ast.unparse(last) == name
-    return False
+        return None
+    match lines:
+        case [*_, ast.Expr(ast.Call(ast.Name("ask")) as call)]:
+            return call
+    return None
+
+
+def asks(cell: NotebookNode) -> bool:
+    """Does the cell show the card of a question?"""
+    return question_of(cell) is not None
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -127,7 +143,8 @@ def shows_state_graph(notebook: NotebookNode) -> bool:
         unquote(found[1])
         for cell in code_cells(notebook)
         for output in cell.outputs
-        for found in EMBEDDED.finditer(output.get("data", {}).get("text/html", ""))
+        for kind in ("text/html", "text/markdown")
+        for found in EMBEDDED.finditer(output.get("data", {}).get(kind, ""))
     )
     return any(map(is_graphviz_drawing, pictures))
 
@@ -143,12 +160,6 @@ def shows_drawing(cell: NotebookNode) -> bool:
     return False
 
 
-def asks(cell: NotebookNode) -> bool:
-    """Does the cell ask for a prediction, in words that need no kernel?"""
-    shown = ("".join(each.get("data", {}).get("text/markdown", "")) for each in cell.outputs)
-    return any(each.startswith("> **Predict:** ") for each in shown)
-
-
 def normal_form(cell: NotebookNode) -> list[str]:
     """What the cell's outputs say, line by line, without what differs from run to run."""
     lines = []
@@ -159,7 +170,9 @@ def normal_form(cell: NotebookNode) -> list[str]:
             lines += _lines("error", f"{each.ename}: {each.evalue}")
         else:
             for kind in sorted(each.data):
-                lines += _lines(kind, _comparable(kind, each.data[kind]))
+                data = each.data[kind]
+                text = json.dumps(data, sort_keys=True) if kind == KEPT else data
+                lines += _lines(kind, _comparable(kind, text))
     return lines
 
 

@@ -100,6 +100,14 @@ spec = Spec(
     events=broker_events,
     choices=BROKERS,
     configurations=CONFIGURATIONS,
+    decisions=(
+        "unclean_recovery",
+        "fence_broker",
+        "unfence_broker",
+        "perform_partition_reassignment",
+        "data_loss_shutdown",
+        "no_data_loss_shutdown",
+    ),
 )
 spec.init(init)
 declare_messages(spec)

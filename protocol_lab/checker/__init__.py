@@ -10,7 +10,7 @@ state_log       the states found: rows of the frontier, and links to make the ot
 chunks          chunks of a level, and the threads that work on them
 breadth_first   the native engine: expands, enters, checks and counts chunk by chunk
 reference       the reference engine: the same search in plain Python, the oracle of the others
-counterexample  puts a counterexample into a result, computed uncompiled
+counterexample  puts a counterexample into a result, in causal order, computed uncompiled
 cross_check     repeats counterexamples and a sample of states in plain Python
 disagreement    where compiled code and plain Python differ: its bounds, or a defect to report
 progress        the progress line of a search, in a terminal or a notebook

@@ -166,6 +166,14 @@ class SearchRequest:
         },
         read=lambda model, value: allowed_bytes(value),
     )
+    as_found: bool = option(
+        False,
+        help="show a counterexample's steps in the order in which the search found them; by default"
+        " a decision of a controller or the environment stands as late as it can",
+        word="--as-found",
+        kind=bool,
+        supported_by=(*ENGINES, SIMULATION),
+    )
     keep_states: bool = option(
         False,
         help="keep all states for looking at them afterwards, even if they take more than 512 MiB",

@@ -126,6 +126,8 @@ class Spec:
     actions' functions to their multiplicities.
     `configurations` are constants under a name. `file` is the path by which the spec was loaded, if
     it was. `draw`, set by the spec's package, turns a state into SVG.
+    `decisions` are the actions by which a controller, a balancer, an operator or the environment
+    decides: counterexamples have them as late as what follows from them allows.
     `ends` are the predicates of states in which a run may end, which are no deadlocks.
     `properties` and `fairness` are about whole runs (see `temporal_formulas`). `symmetries` and
     `erase`, the declared view, are used only by searches that ask for them. For the sequence
@@ -165,6 +167,7 @@ class Spec:
     tlc: str = ""
     added: tuple[str, ...] = ()
     configurations: tuple[Configuration, ...] = ()
+    decisions: tuple[str, ...] = ()
     file: Path | None = None
 
     def __post_init__(self) -> None:

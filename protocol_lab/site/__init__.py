@@ -6,7 +6,6 @@ front_page         the first page: a film, a stepper, and the ways in
 notebook_steppers  which steppers a notebook has
 state_diagrams     state diagrams of documents, drawn
 exercise_cells     which exercises can be checked in a page, and what they need
-kept_predictions   which predictions it has, and their answers
 sessions           what the pages' steppers load
 frames             what a stepper shows on its own path, until the page's Python is there
 loading_order      what a page loads after its first picture
@@ -15,6 +14,6 @@ bundle             the site, the kit and its wheels, for a room without a networ
 scripts            the pages' own script and style sheet
 
 The pages' scripts are in `js/`: `page.js` puts the steppers, `frames.js` shows them until Python is
-there, `film.js` plays the first page's film, `reading.js` has predictions, progress and explained
+there, `film.js` plays the first page's film, `reading.js` has questions, progress and explained
 terms, `links.js` a walk in the address, and `offline.js` is the service worker.
 """

@@ -1,8 +1,9 @@
 """Finds the steppers of a notebook, and runs only the statements that they need.
 
-A stepper is the value of a cell's last line. It needs the statements before it that bind the names
-it reads, or change the objects of these names, and what those statements need in turn. So a page
-has the same walk as the notebook, but the notebook's explorations and checks are not run.
+A stepper is the value of a cell's last line, or follows the answer of its question, as in
+`ask(..., then=[lambda: replay("a scenario")])`. It needs the statements before it that bind the
+names it reads, or change the objects of these names, and what those statements need in turn. So a
+page has the same walk as the notebook, but the notebook's explorations and checks are not run.
 """
 
 import ast
@@ -23,8 +24,11 @@ from protocol_lab.model.spec import Model, Spec
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.resumption import origin_of
 from protocol_lab.stepper.starting_point import Session
+from protocol_lab.teaching.questions import STEPPER
 
 ROOT = Path(__file__).parents[2]
+
+_STEPPERS = ("challenge", "replay", "step")
 
 STATIC = "lab-static"
 """The class of the drawing that a stepper leaves in a notebook's outputs."""
@@ -62,8 +66,8 @@ def stepper_cells(name: str, cells: list[dict[str, Any]]) -> Iterator[StepperCel
             continue
         statements = _statements(cell["source"], f"<{name}, cell {number}>", name)
         if statements and has_stepper(cell):
-            *own, last = statements
-            if isinstance(last.node, ast.Expr):
+            *own, _ = statements
+            for last in _shown_by(statements):
                 found = _evaluated(last, _needed(last.reads, before + own), done, scope)
                 if not isinstance(found, Stepper | str):
                     found = ""  # a drawing, such as show(...)
@@ -73,6 +77,29 @@ def stepper_cells(name: str, cells: list[dict[str, Any]]) -> Iterator[StepperCel
                 elif found:
                     yield StepperCell(number, found)
         before += statements
+
+
+def _shown_by(statements: list[_Statement]) -> list[_Statement]:
+    """What a cell shows that may be a stepper: its last line; or, of a question, each function
+    among what follows that only makes a stepper."""
+    last = statements[-1]
+    match last.node:
+        case ast.Expr(ast.Call(ast.Name("ask")) as call):
+            then = [each.value for each in call.keywords if each.arg == "then"]
+            made = [
+                ast.copy_location(ast.Expr(each.body), each)
+                for each in ast.walk(ast.List(then))
+                if isinstance(each, ast.Lambda) and _name(each.body) in _STEPPERS
+            ]
+            return [_statement(each, last.file, ast.unparse(each)) for each in made]
+        case ast.Expr():
+            return [last]
+    return []
+
+
+def _name(node: ast.expr) -> str:
+    """The name of the function that an expression calls."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
 def _written_here(
@@ -135,13 +162,13 @@ def _global_names(source: str) -> set[str]:
 
 def has_stepper(cell: dict[str, Any]) -> bool:
     """Do a cell's outputs contain the drawing of a stepper or a walk?"""
-    return any(STATIC in html_of(each) for each in cell.get("outputs", []))
+    outputs = cell.get("outputs", [])
+    return any(STATIC in text_of(each) or STEPPER in text_of(each, "markdown") for each in outputs)
 
 
-def html_of(output: dict[str, Any]) -> str:
-    """The HTML of an output; empty if it has none."""
-    html = output.get("data", {}).get("text/html", "")
-    return html if isinstance(html, str) else "".join(html)
+def text_of(output: dict[str, Any], kind: str = "html") -> str:
+    """The HTML of an output, or its text of another kind; empty if it has none."""
+    return "".join(output.get("data", {}).get(f"text/{kind}", ""))
 
 
 def _evaluated(

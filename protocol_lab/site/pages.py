@@ -1,7 +1,7 @@
 """Notebooks and documents as the sources of the site's pages.
 
 The outputs are those that the notebooks have kept. The drawing that a stepper has left is replaced
-with the stepper itself, a prediction's field with one that works in the page, and an exercise's
+with the stepper itself, a question with a card that works in the page, and an exercise's
 verdict with a note on how to have an answer checked.
 """
 
@@ -9,25 +9,26 @@ import ast
 import json
 import re
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from protocol_lab.addresses import link_to_notebook, link_to_page
 from protocol_lab.lessons.lesson_files import lesson_named
 from protocol_lab.site.exercise_cells import CHECKS, exercise_cells, run_in_a_page
-from protocol_lab.site.kept_predictions import Asked, predictions
-from protocol_lab.site.notebook_steppers import STATIC, html_of, stepper_cells
+from protocol_lab.site.notebook_steppers import STATIC, stepper_cells, text_of
 from protocol_lab.site.sessions import Sessions
 from protocol_lab.site.state_diagrams import with_diagrams
 from protocol_lab.stepper.lesson_on_paper import static_lesson
 from protocol_lab.stepper.starting_point import begin
+from protocol_lab.teaching.questions import FOLD, KEPT, STEPPER
 
 _LINK = re.compile(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 LESSONS = "lessons/"
 """How the names of the pages with a lesson begin."""
 
-STEPPER = "lab-page-stepper"
+HOLDER = "lab-page-stepper"
 """The class of a stepper's holder."""
 
 TO_CHECK = (
@@ -66,12 +67,10 @@ class Pages:
                 opens = each.needed and run_in_a_page([[*each.needed]])[0]
                 told = self.sessions.add(each.session, page, each.needed if opens else ())
                 _put_stepper(cells[each.number], told)
-        for each in predictions(cells):
-            _put_prediction(cells[each.asked], f"{name} {cells[each.asked].get('id')}", each)
-            settled = cells[each.settled]
-            settled["outputs"] = [each for each in settled["outputs"] if not _is_folded(each)]
-            if settled["metadata"].get("jupyter", {}).get("source_hidden"):
-                _leave_out_code(settled)
+        for cell in cells:
+            for output in cell.get("outputs", []):
+                if KEPT in output.get("data", {}):
+                    self._put_question(name, cell, output["data"])
         checked = {id(cells[each.number]): each.needed for each in exercise_cells(name, cells)}
         for cell in cells:
             if cell["metadata"].get("jupyter", {}).get("source_hidden"):
@@ -87,7 +86,7 @@ class Pages:
             elif CHECKS in cell["source"]:
                 needed = checked.get(id(cell))
                 cell["outputs"] = [
-                    _html(TO_CHECK if needed is None else exercise_html(cell, needed))
+                    _shown("html", TO_CHECK if needed is None else exercise_html(cell, needed))
                 ]
         notebook["metadata"].pop("widgets", None)
         return json.dumps(notebook)
@@ -101,6 +100,19 @@ class Pages:
         described = " ".join(lesson.description)
         still = static_lesson(session.lesson)
         return f"# {lesson.title}\n\n{described}\n\n{stepper_html(told, still)}\n"
+
+    def _put_question(self, name: str, cell: dict[str, Any], kept: dict[str, Any]) -> None:
+        """The element for the card of a question, and what follows from its answer."""
+        question, _, fold = "".join(kept["text/markdown"]).partition(FOLD)
+        data = {"name": f"{name} {cell.get('id')}", **kept[KEPT]}
+        text = json.dumps(data).replace("</", "<\\/")
+        holder = f'<div class="lab-asked"><script type="application/json">{text}</script></div>'
+        cell["outputs"] = [
+            _shown("markdown", question),
+            _shown("html", holder),
+            _shown("markdown", self._linked(name, f"{FOLD}{fold}")),
+        ]
+        _leave_out_code(cell)
 
     def _linked(self, name: str, text: str) -> str:
         """Markdown with its links changed to pages; those to the kit's own files become plain
@@ -122,18 +134,22 @@ class Pages:
 
 
 def _put_stepper(cell: dict[str, Any], session: dict[str, Any]) -> None:
-    """The element for the stepper, around the drawing that is seen until the stepper is loaded."""
+    """The element for the stepper, around the drawing that is seen until the stepper is loaded: an
+    output, or the first that is left in the fold of a question."""
     for output in cell["outputs"]:
-        html = html_of(output)
-        if STATIC in html:
-            output["data"] = {"text/html": stepper_html(session, html)}
+        drawn, mark, after = text_of(output, "markdown").partition(f"\n\n{STEPPER}")
+        if mark:
+            before, _, drawing = drawn.rpartition("\n")
+            held = stepper_html(session, drawing)
+            output["data"]["text/markdown"] = f"{before}\n{held}{after}"
+        elif STATIC in text_of(output):
+            output["data"] = {"text/html": stepper_html(session, text_of(output))}
 
 
 def stepper_html(session: dict[str, Any], still: str) -> str:
     """The element for a stepper; what is still is seen until it is loaded."""
-    data = json.dumps(session).replace("</", "<\\/")
-    holder = f'<script type="application/json">{data}</script>{still}'
-    return f'<div class="{STEPPER}">{holder}</div>'
+    data = escape(json.dumps(session))  # no script: in Markdown it would become text
+    return f'<div class="{HOLDER}" data-session="{data}">{still}</div>'
 
 
 def exercise_html(cell: dict[str, Any], needed: list[str]) -> str:
@@ -143,26 +159,6 @@ def exercise_html(cell: dict[str, Any], needed: list[str]) -> str:
     return f'<div class="lab-exercise">{holder}</div>'
 
 
-def _put_prediction(cell: dict[str, Any], name: str, each: Asked) -> None:
-    asked = [output for output in cell["outputs"] if "text/markdown" in output.get("data", {})]
-    question = ""
-    for output in asked:
-        question = "".join(output["data"]["text/markdown"]).partition("\n>\n")[0]
-        output["data"] = {"text/markdown": question}
-    data = {
-        "name": name,
-        "question": question.removeprefix("> **Predict:** ").replace("\n> ", " "),
-        "choices": [choice for choice, _ in each.choices],
-        "whys": [why for _, why in each.choices],
-        "right": each.right,
-        "answer": each.answer.replace("`", "").replace("&lt;", "<"),
-    }
-    text = json.dumps(data).replace("</", "<\\/")
-    holder = f'<div class="lab-asked"><script type="application/json">{text}</script></div>'
-    cell["outputs"] = [*asked, _html(holder)]
-    _leave_out_code(cell)
-
-
 def _leave_out_code(cell: dict[str, Any]) -> None:
     """Leave out code that nothing runs in a page, and that is no lesson."""
     cell["metadata"].setdefault("tags", []).append("remove-input")
@@ -170,22 +166,12 @@ def _leave_out_code(cell: dict[str, Any]) -> None:
 
 
 def _is_machinery(source: str) -> bool:
-    """Does code only import, or only show what a prediction was about?"""
-    body = ast.parse(source).body
-    if all(isinstance(each, ast.Import | ast.ImportFrom) for each in body):
-        return True
-    match body:
-        case [ast.Expr(ast.Call(func=ast.Attribute(attr="reveals")))]:
-            return True
-    return False
+    """Does code only import?"""
+    return all(isinstance(each, ast.Import | ast.ImportFrom) for each in ast.parse(source).body)
 
 
-def _is_folded(output: dict[str, Any]) -> bool:
-    return "<details><summary>" in "".join(output.get("data", {}).get("text/markdown", ""))
-
-
-def _html(text: str) -> dict[str, Any]:
-    return {"output_type": "display_data", "data": {"text/html": text}, "metadata": {}}
+def _shown(kind: str, text: str) -> dict[str, Any]:
+    return {"output_type": "display_data", "data": {f"text/{kind}": text}, "metadata": {}}
 
 
 def glossary_terms(markdown: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from protocol_lab.stepper.widget import PARTS, style
-from protocol_lab.teaching.prediction_field import PREDICTION_SCRIPT, PREDICTION_STYLE
+from protocol_lab.teaching.question_card import CARD_SCRIPT, CARD_STYLE
 
 _HERE = Path(__file__).parent / "js"
 _PAGE = Path(__file__).parents[1] / "page" / "js"
@@ -23,8 +23,7 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
     """
     stepper = [each.read_text(encoding="utf-8") for each in PARTS]
     own = [(_HERE / part).read_text(encoding="utf-8") for part in _PARTS]
-    asking = PREDICTION_SCRIPT.read_text(encoding="utf-8")
-    widgets = [*stepper, "const renderPrediction = (() => {", asking, "return render; })();"]
+    widgets = [*stepper, CARD_SCRIPT.read_text(encoding="utf-8")]
     body = "\n".join(widgets).replace("export default { render };", "")
     names = ("engine", "live", "search_bar", "exercises", "dropped_files", "asked_table")
     live = [_PAGE / f"{name}.js" for name in names]
@@ -41,5 +40,5 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
 
 def style_sheet() -> str:
     """The stepper's style sheet, and what the pages add to it."""
-    parts = (PREDICTION_STYLE, _DARK_PICTURES, _HERE.parent / "page.css")
+    parts = (CARD_STYLE, _DARK_PICTURES, _HERE.parent / "page.css")
     return style() + "".join(part.read_text(encoding="utf-8") for part in parts)

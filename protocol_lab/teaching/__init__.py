@@ -2,11 +2,8 @@
 
 feedback     a judgement in sentences
 record       the learner's record: a small file beside the notebooks with what was answered
-guesses      compares a guess with the fact, however it was typed
-predictions  questions with buttons or a field, answered before the run
-prediction_field  the widget of a question
 questions    a whole cell that asks: question, choices, the run, and what follows from it
-question_card  the widget of such a question
+question_card  the widget of a question
 exercises    exercises with a check, hints and a worked answer
 time_limit   interrupts an answer that does not end
 challenges   challenges: the learner plays the adversary; par is the shortest counterexample

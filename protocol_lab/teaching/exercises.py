@@ -33,7 +33,6 @@ from protocol_lab.model.spec import HOLDS, Action, Model, Property, Situation, S
 from protocol_lab.model.transitions import evaluate, initial
 from protocol_lab.quantities import counted
 from protocol_lab.teaching.feedback import Feedback, folded, right, wrong
-from protocol_lab.teaching.predictions import predict
 from protocol_lab.teaching.record import note
 from protocol_lab.teaching.time_limit import LIMIT, time_limit
 from protocol_lab.traces.scenarios import Line, parse_scenario
@@ -50,7 +49,6 @@ __all__ = [
     "against_par",
     "exercise",
     "expect_parameters",
-    "predict",
     "repair",
     "right",
     "run",

@@ -22,15 +22,13 @@ _DRAWN = 12
 class Feedback:
     """A judgement in sentences.
 
-    `passed` is None if nothing was answered yet: a page then shows the sentences folded. `walk`, if
-    there is one, leads to the state that they are about, which is drawn; a button opens it in the
-    stepper, as does step(feedback.walk).
+    `walk`, if there is one, leads to the state that they are about, which is drawn; a button opens
+    it in the stepper, as does step(feedback.walk).
     """
 
-    passed: bool | None
+    passed: bool
     text: str
     walk: Walk | None = None
-    words: tuple[str, str] = ("Right.", "Not yet.")  # what a ✓ and a ✗ stand for
 
     @property
     def steps(self) -> list[Step]:
@@ -40,13 +38,9 @@ class Feedback:
     @property
     def verdict(self) -> str:
         """The judgement in two or three words."""
-        if self.passed is None:
-            return "The run says:"
-        return f"✓ {self.words[0]}" if self.passed else f"✗ {self.words[1]}"
+        return "✓ Right." if self.passed else "✗ Not yet."
 
     def _repr_markdown_(self) -> str:
-        if self.passed is None:
-            return folded("The answer. Predict first, then open it.", _as_text(self.text))
         shown = f"> **{self.verdict}** " + _as_text(self.text).replace("\n", "\n> ")
         if self.steps:
             listed = "\n".join(f"{k:3} {step}" for k, step in enumerate(self.steps, 1))

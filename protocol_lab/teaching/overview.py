@@ -1,6 +1,6 @@
 """An overview of the tasks in the notebooks, and of how much was done.
 
-The tasks are read from the notebooks' cells: each `predict(...)`, each exercise's `check(...)` and
+The tasks are read from the notebooks' cells: each `ask(...)`, each exercise's `check(...)` and
 each `challenge(...)`. What was done is read from the learner's record.
 """
 
@@ -146,7 +146,7 @@ def _task(call: ast.Call) -> Task | None:
     """The task that a call stands for, if it does."""
     first = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
     if isinstance(call.func, ast.Name) and isinstance(first, str):
-        if call.func.id in ("ask", "predict"):
+        if call.func.id == "ask":
             return Task("prediction", first)
         if call.func.id == "challenge":
             return Task("challenge", first)

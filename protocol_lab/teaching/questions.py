@@ -20,7 +20,10 @@ KEPT = "application/vnd.protocol-lab.question+json"
 ANSWERED = "PROTOCOL_LAB_ANSWERED"
 """Where this variable is set, each question is answered at once, for outputs that are kept."""
 
-_FOLD = "<details><summary>The answer. Choose first, then open it.</summary>"
+FOLD = "<details><summary>The answer. Choose first, then open it.</summary>"
+
+STEPPER = "<!-- a stepper -->"
+"""What a fold has in place of a stepper, after its drawing."""
 
 _CHOSEN: dict[tuple[str, ...], int | None] = {}
 """The choices made in this kernel, None where the learner gave up: a cell that runs again shows its
@@ -41,6 +44,20 @@ class Answer:
     right: int
     why: str
     outputs: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What `says` gives."""
+
+    choice: Any
+    then: tuple[Part, ...]
+    why: str
+
+
+def says(choice: Any, *then: Part, why: str = "") -> Said:
+    """What a run has to say where it is more than the right choice: what follows, and why."""
+    return Said(choice, then, why)
 
 
 class Question:
@@ -90,15 +107,15 @@ class Question:
 
     def settled(self) -> Answer:
         """The answer, computed anew. Raises LabError if the run gives none of the choices."""
-        told: list[str] = []
-        _captured(lambda: told.append(shown(self._run())))
-        fact = told[0]
+        ran: list[Any] = []
+        _captured(lambda: ran.append(self._run()))
+        said = ran[0] if isinstance(ran[0], Said) else says(ran[0])
+        fact = shown(said.choice)
         if fact not in self.choices:
             offered = ", ".join(self.choices)
             raise LabError(f"The run says {fact!r}, which is none of the choices: {offered}.")
-        why = self._why() if callable(self._why) else self._why
-        parts = self._then if isinstance(self._then, list | tuple) else [self._then]
-        outputs = [output for part in parts for output in _outputs_of(part)]
+        why = said.why or (self._why() if callable(self._why) else self._why)
+        outputs = _outputs_of([*said.then, self._then])
         return Answer(list(self.choices).index(fact), why, tuple(outputs))
 
     @property
@@ -127,7 +144,7 @@ class Question:
         answer = self.answer or self.settled()
         following = "\n\n".join(map(_as_markdown, answer.outputs))
         told = f"**{list(self.choices)[answer.right]}**. {answer.why}".strip()
-        folded = f"{_FOLD}\n\n{told}\n\n{following}\n\n</details>"
+        folded = f"{FOLD}\n\n{told}\n\n{following}\n\n</details>"
         data = {
             "question": self.question,
             "choices": list(self.choices),
@@ -172,7 +189,8 @@ def ask(
 
     choices: the answers to choose from, each with a sentence for learners who choose it although it
         is wrong, and "" for the right one.
-    run: gives the right choice. It is called later, when other cells may have run: what it reads
+    run: gives the right choice, or `says(choice, what follows, ..., why=...)` where these need what
+        the run has found. It is called later, when other cells may have run: what it reads
         must still be as it was, as `walk.after()` keeps a walk. True stands for "yes".
     why: the reason, as Markdown in one paragraph, or a function that gives it.
     then: what follows from the answer, and would give it away: Markdown, pictures, a stepper, or
@@ -259,11 +277,13 @@ def _captured(act: Callable[[], None]) -> list[dict[str, Any]]:
 
 
 def _texts(answer: Answer) -> list[str]:
-    return [re.sub(r"\d", "", text) for text in map(_as_markdown, answer.outputs)]
+    """What follows, without what is printed, which may have times."""
+    return [_as_markdown(each) for each in answer.outputs if not each.keys() <= {"text/plain"}]
 
 
 def _as_markdown(output: dict[str, Any]) -> str:
-    """An output as Markdown that can stand in a fold; "" for a widget, which needs its kernel."""
+    """An output as Markdown that can stand in a fold; of a widget, which needs its kernel, only a
+    mark."""
     if "text/markdown" in output:
         return output["text/markdown"].strip()
     if "text/html" in output:
@@ -271,7 +291,7 @@ def _as_markdown(output: dict[str, Any]) -> str:
     if "image/png" in output:
         return f'<div><img alt="" src="data:image/png;base64,{output["image/png"].strip()}"></div>'
     if any("widget" in kind for kind in output):
-        return ""
+        return STEPPER
     return f"```text\n{output.get('text/plain', '')}\n```"
 
 

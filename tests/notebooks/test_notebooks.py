@@ -5,12 +5,12 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from protocol_lab.teaching.questions import KEPT
 from tests.graphviz_drawing import contents, installed_dots, keeping_dot
 from tests.notebook_outputs import (
     FOLDER,
@@ -24,7 +24,6 @@ from tests.notebook_outputs import (
     name_of,
     normal_form,
     notebooks,
-    only_asks,
     read,
     shows_drawing,
     shows_state_graph,
@@ -43,8 +42,6 @@ def _marks(path: Path) -> list[pytest.MarkDecorator]:
     spark = [pytest.mark.spark] if uses_spark else []
     return spark if name == FIRST else [*spark, pytest.mark.slow]
 
-
-VERDICT = re.compile(r"^[✓✗] (holds|violated)", re.MULTILINE)
 
 every = pytest.mark.parametrize("path", notebooks(), ids=name_of)
 every_run = pytest.mark.parametrize(
@@ -145,29 +142,6 @@ def test_outputs_are_kept(path):
 
 
 @every
-def test_no_verdict_stands_open_between_a_question_and_its_answer(path):
-    asked = ""
-    for cell in code_cells(read(path)):
-        asked = cell.id if asks(cell) else asked
-        printed = "".join(each.text for each in cell.outputs if each.output_type == "stream")
-        assert not (asked and VERDICT.search(printed)), f"{asked} is answered by {cell.id}"
-        asked = "" if ".settle(" in cell.source else asked
-
-
-@every
-def test_a_picture_right_after_an_answer_is_folded_with_it(path):
-    settled = ""
-    for cell in read(path).cells:
-        if cell.cell_type == "code" and ".settle(" in cell.source:
-            settled = cell.id
-        elif cell.cell_type != "code" or asks(cell):
-            settled = ""
-        elif settled:
-            *_, last = cell.source.rstrip().splitlines()
-            assert not re.match(r"(show|strip|frames|told|diagram)\(", last), f"{settled}: {last}"
-
-
-@every
 def test_an_exercise_begins_with_a_first_attempt_that_its_own_cell_checks(path):
     checks = [cell for cell in code_cells(read(path)) if ".check(" in cell.source]
     for cell in checks:
@@ -220,35 +194,32 @@ def test_its_form(path):
 
 
 @every
-def test_a_prediction_can_be_made_and_settled_again(path):
-    """Who changes a guess runs its cell again, and the one that settles it: no step comes twice."""
-    for cell in code_cells(read(path)):
-        if re.search(r"\b(predict|settle)\(", cell.source) and ".begin(" not in cell.source:
-            assert not re.search(r"\.(take|undo|redo)\(", cell.source), cell.source
+def test_what_follows_a_question_is_in_its_cell(path):
+    """Between a question and the next heading there is no Markdown and no open output."""
+    asked = ""
+    for cell in read(path).cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("#"):
+            asked = ""
+        elif cell.cell_type == "code" and asks(cell):
+            asked = cell.id
+        else:
+            is_open = cell.cell_type == "markdown" or bool(cell.outputs)
+            assert not (asked and is_open), f"{asked} is followed by {cell.id}"
 
 
 @every
 def test_a_question_offers_answers_and_each_wrong_one_is_told_why(path):
-    offered = {}
-    for call, to in _calls(path):
-        given = {each.arg: each.value for each in call.keywords}
-        if ast.unparse(call.func) == "predict":
-            offered[to] = {str(each) for each in ast.literal_eval(given["choices"])}
-        elif isinstance(call.func, ast.Attribute) and call.func.attr == "settle":
-            choices = offered.pop(ast.unparse(call.func.value))
-            told = {str(ast.literal_eval(each)) for each in given["wrong"].keys}
-            assert told < choices, told - choices
-            assert len(choices - told) == 1, choices - told
-    assert not offered, "never settled"
+    for cell in filter(asks, code_cells(read(path))):
+        (asked,) = (each.data[KEPT] for each in cell.outputs if KEPT in each.get("data", {}))
+        for number, (choice, why) in enumerate(zip(asked["choices"], asked["whys"], strict=True)):
+            assert bool(why) == (number != asked["right"]), f"{cell.id}: {choice}"
 
 
-def _calls(path: Path) -> Iterator[tuple[ast.Call, str]]:
-    """Every call that a cell's statement consists of, and the name that its value is given."""
-    for cell in code_cells(read(path)):
-        for statement in ast.parse(cell.source).body:
-            value = getattr(statement, "value", None)
-            if isinstance(value, ast.Call):
-                yield value, ast.unparse(getattr(statement, "targets", [value])[0])
+@every
+def test_the_code_that_asks_is_folded_as_the_card_asks_it_and_the_code_answers_it(path):
+    for cell in filter(asks, code_cells(read(path))):
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden")
+        assert folded, f"{cell.id}: python -m tests.update_notebooks"
 
 
 @every
@@ -276,18 +247,3 @@ def _notebook(*outputs):
 
 def _said(text):
     return _notebook({"output_type": "stream", "name": "stdout", "text": text})
-
-
-def test_the_code_that_settles_a_question_is_folded():
-    notebook = _said("49")
-    notebook.cells.append(nbformat.v4.new_code_cell("guess.settle(49)", id="settle"))
-    search, settle = storable(notebook).cells
-    assert search.metadata == {}
-    assert settle.metadata == {"jupyter": {"source_hidden": True}}
-
-
-def test_the_code_that_only_asks_is_folded_as_the_card_asks_it():
-    for path in notebooks():
-        for cell in filter(only_asks, code_cells(read(path))):
-            folded = cell.metadata.get("jupyter", {}).get("source_hidden")
-            assert folded, f"{name_of(path)}, cell {cell.id}: python -m tests.update_notebooks"

@@ -4,6 +4,7 @@
 Each case names a notebook, words that stand in it, and a check of the state that they are about.
 """
 
+import re
 from urllib.parse import unquote
 
 import pytest
@@ -142,7 +143,7 @@ def each_recovery_has_a_version_of_its_own() -> bool:
 )
 def test_it_is_as_the_notebook_says(notebook, words, is_so):
     said = "\n".join(cell.source for cell in read(FOLDER / f"{notebook}.ipynb").cells)
-    assert words in said
+    assert words in re.sub(r'"\s*\n\s*"', "", said)
     assert is_so()
 
 

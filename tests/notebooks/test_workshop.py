@@ -7,7 +7,8 @@ import pytest
 
 import protocol_lab.stepper
 from protocol_lab.teaching.challenges import challenges_of
-from tests.notebook_outputs import FOLDER, read
+from protocol_lab.teaching.questions import KEPT
+from tests.notebook_outputs import FOLDER, code_cells, read
 from tests.spec_checks import packages
 
 TEXT = (FOLDER / "workshop.md").read_text(encoding="utf-8")
@@ -80,9 +81,15 @@ def test_every_section_that_the_text_names_exists():
 def test_a_question_is_asked_there_and_answered_as_the_run_says(row):
     where, question, answer, wrong, reply = row
     name = where.strip("`")
-    assert question.replace("’", "'") in all_of(name).replace("’", "'")
-    outputs = "\n".join(str(cell.get("outputs", "")) for cell in notebook(name).cells)
-    assert f"The run says: {answer}." in outputs
+    kept = [
+        each.data[KEPT]
+        for cell in code_cells(notebook(name))
+        for each in cell.outputs
+        if KEPT in each.get("data", {})
+    ]
+    plain = question.replace("’", "'")
+    asked = next(each for each in kept if plain in each["question"].replace("’", "'"))
+    assert asked["choices"][asked["right"]] == answer
     assert wrong != answer
     assert reply.endswith((".", "?"))
 

@@ -1,16 +1,18 @@
-"""The steppers, predictions and links of a notebook, read without running all of it."""
+"""The steppers, questions and links of a notebook, read without running all of it."""
 
 import json
+import re
 
 import pytest
 
 from protocol_lab.addresses import link_to_notebook, link_to_page
+from protocol_lab.notebook import load, step
 from protocol_lab.site.build import notebook_names
 from protocol_lab.site.exercise_cells import exercise_cells, run_in_a_page
-from protocol_lab.site.kept_predictions import predictions
-from protocol_lab.site.notebook_steppers import stepper_cells
+from protocol_lab.site.notebook_steppers import STATIC, stepper_cells
 from protocol_lab.site.pages import Pages
 from protocol_lab.spec_files import value_of_cells
+from protocol_lab.teaching.questions import KEPT, STEPPER, ask
 from tests import ROOT
 
 DRAWING = {"data": {"text/html": '<div class="lab-static"></div>'}}
@@ -91,31 +93,31 @@ def settled(text):
     return {"data": {"text/markdown": folded}}
 
 
-def test_a_prediction_has_its_choices_and_the_answer_that_was_kept():
-    cells = [
-        code('guess = predict("Who?", choices={"the leader": "", "the leader and 2": "Not 2."})'),
-        code("guess.settle(found)", settled("the leader and 2. Both.")),
-        code('other = predict("How many?", None)'),
-        code("other.settle(7)", settled("7. So many.")),
-        code('unsettled = predict("And?", None)'),
-        code('third = predict("Really?", None, choices=["yes", 2])'),
-        code('third.settle("yes", wrong={2: "No number."})', settled("yes. Sure.")),
-    ]
-    first, second, third = predictions(cells)
-    assert (first.asked, first.settled, first.right) == (0, 1, 1)
-    assert first.choices == [("the leader", ""), ("the leader and 2", "Not 2.")]
-    assert (second.choices, second.right, second.answer) == ([], None, "7. So many.")
-    assert third.choices == [("yes", ""), ("2", "No number.")]
-
-
-@pytest.mark.parametrize("name", notebook_names(None))
-def test_every_wrong_choice_on_a_page_has_its_sentence(name):
-    cells = json.loads((ROOT / name).read_text(encoding="utf-8"))["cells"]
-    for cell in cells:
-        cell["source"] = "".join(cell["source"])
-    for each in predictions(cells):
-        for number, (choice, why) in enumerate(each.choices):
-            assert why or number == each.right, (cells[each.asked]["source"], choice)
+def test_a_question_has_its_card_and_what_follows_with_its_steppers(tmp_path):
+    name = "notebooks/a.ipynb"
+    (tmp_path / "notebooks").mkdir()
+    then = [lambda: step(load("kafka.kip_320").bind(replicas=2)), "See [b](b.ipynb) and [c](c.py)."]
+    kept = ask("Who?", {"1": "Dead.", "2": ""}, lambda: 2, "So it is.", then).kept()
+    assert KEPT in kept
+    drawn = f'<div><div class="{STATIC}">drawn</div></div>\n\n{STEPPER}'
+    kept["text/markdown"] = re.sub(r"```text\n.*?```", drawn, kept["text/markdown"], flags=re.S)
+    source = """from protocol_lab.notebook import load, step
+ask("Who?", {"1": "Dead.", "2": ""}, lambda: undefined, then=[
+    lambda: step(load("kafka.kip_320").bind(replicas=2)), lambda: undefined])"""
+    cell = {**code(source), "id": "who", "metadata": {}}
+    cell["outputs"] = [{"output_type": "display_data", "data": kept, "metadata": {}}]
+    (tmp_path / name).write_text(json.dumps({"cells": [cell], "metadata": {}}), encoding="utf-8")
+    (made,) = json.loads(Pages(tmp_path, [name, "notebooks/b.ipynb"]).source(name))["cells"]
+    question, card, fold = ("".join(each["data"].values()) for each in made["outputs"])
+    assert question.startswith("> **Predict:** Who?")
+    asked = json.loads(re.search(r">(\{.*\})<", card)[1])
+    assert asked == {
+        **{"name": f"{name} who", "question": "Who?", "choices": ["1", "2"]},
+        **{"whys": ["Dead.", ""], "right": 1, "why": "So it is."},
+    }
+    assert '<div class="lab-page-stepper" data-session="{&quot;frames' in fold
+    assert "See [b](b.ipynb) and c." in fold
+    assert STEPPER not in fold
 
 
 def test_links_lead_to_pages_and_are_words_otherwise(tmp_path):
@@ -143,14 +145,14 @@ def test_the_page_of_a_notebook_points_back_to_the_notebook(tmp_path):
 
 def test_code_that_nothing_runs_in_a_page_is_left_out(tmp_path):
     name = "a.ipynb"
-    sources = ["import math", "guess.reveals(math.pi)", "print(math.pi)"]
+    sources = ["import math", "print(math.pi)"]
     cells = [
         {"cell_type": "code", "source": [each], "outputs": [], "metadata": {}} for each in sources
     ]
     (tmp_path / name).write_text(json.dumps({"cells": cells, "metadata": {}}), encoding="utf-8")
     made = json.loads(Pages(tmp_path, [name]).source(name))["cells"]
     left_out = ["remove-input" in each["metadata"].get("tags", []) for each in made]
-    assert left_out == [True, True, False]
+    assert left_out == [True, False]
 
 
 @pytest.mark.slow

@@ -12,14 +12,14 @@ from protocol_lab.teaching import challenges, record
 from protocol_lab.teaching.challenges import Challenge, par
 from protocol_lab.teaching.exercises import exercise, right, wrong
 from protocol_lab.teaching.overview import Task, progress
-from protocol_lab.teaching.predictions import predict
+from protocol_lab.teaching.questions import ask
 
 CELLS = [
-    'guess = predict("How " "many?", None)\nguess',
+    'ask("How " "many?", {3: "", 49: ""}, run)',
     "%%time\nthis is no Python",
     "exercises.find_it.check(my_answer)",
     'challenge("lose_it")',
-    'later = predict("Is it safe?", choices=["yes", "no"])',
+    'ask("Is it safe?", {"yes": "", "no": ""}, run)',
     "exercises.find_it.check(my_answer)",
 ]
 
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     folder = tmp_path / "notebooks"
     (folder / "kafka").mkdir(parents=True)
     cells = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in CELLS]
-    cells.insert(0, {"cell_type": "markdown", "source": ["# predict('this')"]})
+    cells.insert(0, {"cell_type": "markdown", "source": ["# ask('this')"]})
     (folder / "kafka" / "01_one.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
     (folder / "00_start_here.ipynb").write_text("{", encoding="utf-8")
     (folder / "kafka" / "01_one.my-copy-1.ipynb").write_text("{}", encoding="utf-8")
@@ -59,12 +59,12 @@ def test_outside_a_notebook_nothing_is_kept(file, monkeypatch):
 
 
 def test_what_is_settled_passed_or_solved_is_kept_once(file):
-    asked = predict("How many?", choices=[3, 49])
-    asked.settle(49)
+    asked = ask("How many?", {3: "More.", 49: ""}, lambda: 49)
+    asked.choose(None)
     assert not file.exists()
-    asked.choose("3")
-    asked.choose("49")
-    asked.settle(49)
+    asked.choose(0)
+    asked.choose(1)
+    asked.choose(1)
 
     @exercise(answer=1, why="")
     def find_it(answer):
@@ -111,7 +111,9 @@ def test_an_earlier_notebook_s_line_is_not_overwritten_by_another(file):
 @pytest.mark.parametrize("place", ["a/folder/that/is/not/there", "."])
 def test_where_nothing_can_be_written_no_answer_fails(tmp_path, monkeypatch, file, place):
     monkeypatch.setenv("PROTOCOL_LAB_PROGRESS", str(tmp_path / place))
-    assert predict("How many?", 49).settle(49).passed
+    asked = ask("How many?", {3: "More.", 49: ""}, lambda: 49)
+    asked.choose(1)
+    assert asked.answer.right == 1
     assert record.recorded() == record.Record()
 
 

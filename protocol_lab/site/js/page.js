@@ -10,7 +10,7 @@ const engine = ENGINE ? newEngine() : null; // one for all steppers
 const sessions = new Map(); // by the element that holds the stepper
 
 function sessionOf(holder) {
-  if (!sessions.has(holder)) sessions.set(holder, JSON.parse(holder.querySelector("script").textContent));
+  if (!sessions.has(holder)) sessions.set(holder, JSON.parse(holder.dataset.session ?? holder.querySelector("script").textContent));
   return sessions.get(holder);
 }
 
@@ -134,7 +134,7 @@ function begin() {
   );
   holders.forEach((each) => seen.observe(each));
   document.querySelectorAll(".lab-film").forEach(playFilm);
-  showPredictions();
+  showQuestions();
   if (engine) {
     document.querySelectorAll(".lab-exercise").forEach((each) => showExercise(each, newEngine));
     document.querySelectorAll(".lab-files").forEach((each) => showDropZone(each, newEngine));

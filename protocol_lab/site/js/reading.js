@@ -1,4 +1,4 @@
-// The other parts of a page: predictions, progress, explained terms, cells to copy.
+// The other parts of a page: questions, progress, explained terms, cells to copy.
 
 // --- What the reader has done, in the browser's storage ---
 
@@ -41,53 +41,33 @@ function drawProgress() {
   place.replaceChildren(h("h2", {}, "Your progress"), h("ul", {}, pages.map(row), won));
 }
 
-// --- Predictions ---
+// --- Questions ---
 
-/** The source of a prediction's widget where no kernel runs. */
-class RecordedPrediction {
-  constructor(asked) {
-    this.asked = asked;
-    this.view = this.shown(stored().predictions[asked.name]?.guess ?? null);
-  }
-
-  shown(guess) {
-    const { question, choices, whys, right, answer } = this.asked;
-    const at = choices.indexOf(guess);
-    const passed = right === null ? null : at === right;
-    const plain = answer.replace(/\s+/g, " ");
-    const surprise = ["A surprise: you predicted", `${guess}, the run says`, plain, whys[at] ?? ""].join(" ");
-    const verdict = passed === null ? `You predicted ${guess}. The run says: ${plain}` : passed ? `As you predicted: ${plain}` : surprise;
-    return { question, choices, guess, settled: true, told: false, passed, verdict, right, because: whys[at] ?? "", answer: plain };
-  }
-
-  get(name) {
-    return this[name];
-  }
-
-  on(_, listener) {
-    this.listener = listener;
-  }
-
-  off() {
-    this.listener = null;
-  }
-
-  send({ guess }) {
-    this.view = this.shown(guess);
-    store(({ predictions }) => {
-      predictions[this.asked.name] = { guess, right: this.view.passed === true };
-    });
-    this.listener?.();
-  }
-}
-
-function showPredictions() {
+/** Makes the card of each question; what follows from its answer comes out of the fold into the card. */
+function showQuestions() {
   const names = [];
   for (const holder of document.querySelectorAll(".lab-asked")) {
     const asked = JSON.parse(holder.querySelector("script").textContent);
-    names.push(asked.name);
+    const { name, question, choices, whys, right, why } = asked;
+    names.push(name);
+    const then = h("div", { class: "lq-then" });
+    const fold = holder.closest(".cell_output").querySelector("details");
+    const [, , ...following] = fold.children; // after the summary and the answer
+    then.append(...following);
+    fold.remove();
+    const answer = (chosen) => card.show({ chosen, right, why, because: whys[chosen] ?? "" });
+    const choose = (k) => {
+      store(({ predictions }) => {
+        predictions[name] = { guess: choices[k], right: k === right };
+      });
+      answer(k);
+    };
+    holder.classList.add("lab-ask");
     holder.replaceChildren();
-    renderPrediction({ model: new RecordedPrediction(asked), el: holder });
+    const card = questionCard(holder, { question, choices, choose, giveUp: () => answer(null) });
+    holder.append(then);
+    const before = choices.indexOf(stored().predictions[name]?.guess ?? null);
+    if (before >= 0) answer(before);
   }
   if (!names.length) return drawProgress();
   const title = document.querySelector("h1")?.firstChild?.textContent ?? document.title;
