@@ -235,6 +235,7 @@ function drawAnswering(lesson, svg, does) {
   if (!svg || !ask) return;
   const fields = fieldsOf(svg);
   const settled = lesson.isSettled();
+  if (!settled) svg.setAttribute("role", "group"); // an image can't have parts to press
   if (ask.kind === "where" && fields[ask.node - 1]?.places.length > 1) {
     if (!ask.when && !settled) hideFlags(svg, fields[ask.node - 1], ask.node);
     svg.append(settled ? drawLines(lesson, fields[ask.node - 1]) : drawPlacing(lesson, fields[ask.node - 1], does));
