@@ -19,7 +19,7 @@ def test_what_the_kits_modules_read_when_they_are_imported_is_shipped():
     with zipfile.ZipFile(io.BytesIO(_archive(KIT)[1])) as archive:
         names = archive.namelist()
     assert f"{KIT}/__init__.py" in names
-    assert f"{KIT}/teaching/js/prediction.js" in names
+    assert f"{KIT}/teaching/js/question_card.js" in names
 
 
 class _Session:
