@@ -14,8 +14,7 @@ in files.
     state_table      a state as tables of its variables, with what differs marked
     table_picture    those tables as SVG, for specs without a drawing
     pictures         the picture of a state: the spec's own drawing, or the table
-    film             several pictures with captions in one
-    animation        a walk as an animated SVG
+    film             several pictures with captions in one: a strip, or an animation
     picture_exports  every format to which a walk can be exported
     svg              writes SVG: shapes, text, and how wide text will be
     palette          the colours, in light and dark

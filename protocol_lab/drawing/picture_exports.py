@@ -6,7 +6,7 @@ In a file the ending says the format: `.itf.json`, `.svg`, ...; any other ending
 from pathlib import Path
 
 from protocol_lab.checker.result import Result
-from protocol_lab.drawing.animation import animated_svg
+from protocol_lab.drawing.film import animated_svg
 from protocol_lab.drawing.pictures import caption, picture_strip, stills
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.explain.wording import spec_title

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from protocol_lab import HOLDS, TAKEN, Int8, Spec, Struct
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.drawing.animation import MOST_FRAMES, animated_svg
+from protocol_lab.drawing.film import MOST_FRAMES, animated_svg
 from protocol_lab.drawing.picture_exports import FORMATS, save_walk
 from protocol_lab.drawing.pictures import caption
 from protocol_lab.errors import LabError
