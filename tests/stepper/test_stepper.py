@@ -16,7 +16,7 @@ from protocol_lab.catalog import load
 from protocol_lab.distance import nearest_violation
 from protocol_lab.distance.distance_values import EXACT, MORE, NEVER, Distance, Near
 from protocol_lab.drawing.picture_exports import FORMATS
-from protocol_lab.drawing.pictures import picture, picture_strip
+from protocol_lab.drawing.pictures import picture
 from protocol_lab.drawing.state_table import state_table
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import choice_text, constant_texts, spec_title, words
@@ -27,17 +27,11 @@ from protocol_lab.stepper import Stepper, live, plain_stepper
 from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS
 from protocol_lab.stepper.static_view import static_html, static_text
-from protocol_lab.teaching.challenges import (
-    Challenge,
-    challenge_named,
-    challenges_of,
-    goal_model,
-    shortest,
-)
+from protocol_lab.teaching.challenges import Challenge, challenge_named, challenges_of, goal_model
 from protocol_lab.tla import module as tla_module
 from protocol_lab.tla.module import written
 from protocol_lab.traces.links import link_text, read_link
-from protocol_lab.traces.scenarios import parse_scenario, read_scenario, scenarios_of
+from protocol_lab.traces.scenarios import parse_scenario
 from protocol_lab.traces.walk import Walk
 from real_systems.kafka.logs.controller_part import spec as controller
 from tests.patience import PATIENCE
@@ -343,11 +337,6 @@ def test_a_drawing_that_fails_costs_the_picture_and_nothing_else():
     assert stepper.view["can"]
 
 
-def test_the_strip_has_a_picture_for_every_state(walk):
-    strip_of = ElementTree.fromstring(picture_strip(walk))
-    assert len(strip_of.findall("{http://www.w3.org/2000/svg}svg")) == 3
-
-
 class _Tags(HTMLParser):
     def __init__(self, text):
         super().__init__()
@@ -385,16 +374,6 @@ def test_the_static_drawing_lists_the_first_of_many_choices():
 
 
 # --- The widget's answers ----------------------------------------------------------------------
-
-
-def test_take_undo_redo_first_last(walk):
-    stepper = Stepper(walk)
-    assert ask(stepper, "undo")["timeline"]["depth"] == 2
-    assert ask(stepper, "redo")["timeline"]["depth"] == 3
-    assert ask(stepper, "first")["timeline"]["depth"] == 1
-    assert ask(stepper, "last")["timeline"]["depth"] == 3
-    assert ask(stepper, "take", step="leader_write(replica=1)")["timeline"]["depth"] == 4
-    assert stepper.walk.steps[-1].text == "leader_write(replica=1)"
 
 
 @pytest.mark.parametrize(
@@ -456,21 +435,6 @@ def test_the_step_ahead_is_marked_among_the_choices(talk):
     assert ahead == ["replicate(replica=3, entries=1)"]
 
 
-def test_fork_names_a_branch(talk):
-    view = ask(talk, "fork", name=" let replica 3 lead ")
-    assert view["timeline"]["branch"] == "let replica 3 lead"
-    assert ask(talk, "fork", name="")["timeline"]["branch"] == "branch 2"
-
-
-def test_a_pasted_scenario_replaces_the_walk_and_stands_at_its_start(walk):
-    stepper = Stepper(walk)
-    view = ask(stepper, "paste", text=TALK)
-    assert view["notice"] == ""
-    assert view["scenario"]["title"] == "The latest offset is not always safe"
-    assert (view["timeline"]["depth"], view["timeline"]["length"]) == (1, 16)
-    assert stepper.walk is not walk
-
-
 PRINTED = TRACES["kip_101_weak_isr"]
 
 
@@ -492,34 +456,6 @@ def test_the_search_for_a_traces_steps_can_be_stopped(walk):
     wait_until(lambda: not stepper.view["reading"])
     assert "was stopped at state" in stepper.view["notice"]
     assert stepper.walk is walk
-
-
-def test_the_walk_before_a_scenario_is_kept(walk):
-    stepper = Stepper(walk)
-    before = stepper.view
-    assert before["earlier"] is None
-    assert "no earlier walk" in ask(stepper, "back")["notice"]
-    assert ask(stepper, "paste", text=TALK)["earlier"] == "Kafka · KIP-320, 3 states"
-    assert ask(stepper, "back")["timeline"] == before["timeline"]
-    assert stepper.walk is walk
-    assert ask(stepper, "back")["scenario"]["title"] == "The latest offset is not always safe"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", scenarios_of("kafka"), ids=lambda path: path.stem)
-def test_every_scenario_that_ships_can_be_loaded_and_walked(path):
-    shipped = read_scenario(path)
-    stepper = step(shipped.model())
-    assert shipped.name in {each["name"] for each in stepper.view["scenarios"]}
-    assert ask(stepper, "load", name=shipped.name)["notice"] == ""
-    assert ask(stepper, "last")["timeline"]["depth"] == len(stepper.walk.path)
-    claimed = {line.text for line in shipped.lines if line.kind == "violates"}
-    temporal = {each.name for each in stepper.walk.model.spec.properties}
-    broken = {name for moment in moments(stepper.view) for name in moment["broken"]}
-    assert {words(name) for name in claimed - temporal} <= broken
-    loops = [int(line.text) for line in shipped.lines if line.kind == "loops_to"]
-    assert [m["loops_to"] for m in moments(stepper.view) if m["loops_to"]] == loops
-    assert bool(loops) == bool(claimed & temporal)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -569,13 +505,6 @@ def test_an_exported_scenario_plays_again(talk):
     )
 
 
-def test_a_cell_may_use_the_walk(walk):
-    stepper = Stepper(walk)
-    stepper.walk.take("leader_write(replica=1)")
-    stepper.refresh()
-    assert stepper.view["timeline"]["depth"] == 4
-
-
 def test_several_initial_states_can_be_chosen_among():
     stepper = step(letters.bind(starts=2))
     assert stepper.view["starts"] == ["init(first=0)", "init(first=1)"]
@@ -591,12 +520,6 @@ def test_a_walk_along_a_counterexample_starts_before_it():
     view = Stepper(result).view
     assert view["timeline"]["depth"] == 1
     assert view["timeline"]["length"] == 4
-
-
-def test_a_view_is_small_json(talk):
-    for depth in range(1, 17):
-        view = ask(talk, "go_to", branch="main", depth=depth)
-        assert len(json.dumps(view)) < 100_000
 
 
 def test_bad_input_of_cells_is_one_sentence():
@@ -696,16 +619,6 @@ def test_a_spec_without_tla_says_why():
     assert re.fullmatch(r"leaves_bits: s\.n \^ 5 \(.*\): bits .*\.", shown["reason"])
 
 
-def test_branches_are_compared_from_where_they_part(talk):
-    ask(talk, "go_to", branch="main", depth=11)
-    ask(talk, "take", step="leader_failure(replica=1)")
-    panel = ask(talk, "open", tab="compare")["panel"]
-    assert (panel["left"], panel["right"], panel["fork"]) == ("main", "branch 2", 11)
-    assert panel["equal"]
-    panel = ask(talk, "choose", at=1)["panel"]
-    assert {"zk_state", "committed_messages"} <= {each["name"] for each in panel["differences"]}
-
-
 def test_a_refusal_and_a_violation_show_the_values_that_decided(talk):
     ask(talk, "redo")
     ask(talk, "unfold", key="cannot")
@@ -736,21 +649,6 @@ def test_nothing_is_computed_before_the_widget_is_in_a_browser(talk):
     assert talk.near == talk.graph == {}
     ask(talk, "shown")
     assert settled(talk, "near")["number"] == talk.view["number"]
-
-
-def test_the_distance_falls_along_the_way_to_the_loss(talk):
-    ask(talk, "shown")
-    ask(talk, "spoilers", shown=True)
-    settled(talk, "near")
-    for depth in (14, 15):
-        ask(talk, "go_to", branch="main", depth=depth)
-        near = settled(talk, "near")
-        assert near["here"] == f"{16 - depth} step{'s' if depth < 15 else ''}"
-        ahead = next(
-            each["step"] for row in talk.view["can"] for each in row["choices"] if each["ahead"]
-        )
-        assert near["after"][ahead]["nearest"]
-    assert near["after"][ahead]["text"] == "here"
 
 
 def test_a_first_answer_is_replaced_by_that_of_all_states(walk, monkeypatch):
@@ -816,14 +714,6 @@ def test_the_picture_is_arranged_for_its_room(talk):
     assert sizes == {(narrow["width"], narrow["height"])}, "the scale changes on the way"
 
 
-def test_a_record_keeps_its_name_from_picture_to_picture(talk):
-    ask(talk, "room", width=600, height=400)
-    parts = re.compile(r'data-part="([^"]+)"')
-    before = set(parts.findall(ask(talk, "redo")["panel"]["svg"]))
-    after = set(parts.findall(ask(talk, "redo")["panel"]["svg"]))
-    assert {"crown", "Replica 1 0"} <= before & after
-
-
 def test_two_steppers_on_one_walk_agree(walk):
     one, other = Stepper(walk), Stepper(walk)
     ask(one, "undo")
@@ -879,27 +769,6 @@ def test_the_graph_around_here_is_drawn_in_the_background(walk):
     ask(stepper, "choose", depth=1)
     ask(stepper, "open", tab="graph")
     assert settled(stepper, "graph")["svg"].startswith("<svg")
-
-
-# --- Challenges --------------------------------------------------------------------------------
-
-
-def test_a_challenge_is_met_scored_and_replayed_beside_the_shortest_way():
-    challenge = challenges_of("kafka")[0]
-    stepper = Stepper(challenge)
-    ask(stepper, "shown")
-    wait_until(lambda: stepper.view["challenge"]["par"] is not None)
-    assert "shown once you have found one" in ask(stepper, "shortest")["notice"]
-    ask(stepper, "hint")
-    wait_until(lambda: stepper.view["challenge"]["hints"] == [challenge.hints[0]])
-    for each in shortest(challenge).steps[stepper.walk.moment.depth - 1 :]:
-        ask(stepper, "take", step=each.text)
-    shown = stepper.view["challenge"]
-    assert shown["solved"]
-    assert shown["points"] == 9  # par, with one hint
-    view = ask(stepper, "shortest")
-    assert (view["tab"], view["notice"]) == ("compare", "")
-    assert "the shortest way" in stepper.walk.branches
 
 
 # --- Laying a way ahead ------------------------------------------------------------------------
