@@ -326,8 +326,9 @@ def html(sessions: Any) -> str:
             f'<h3 data-part="title"></h3><div class="lab-page-stepper" hidden>{stepper}</div>',
             '<div data-part="story"></div>',
             f'<p class="small">{_LEGEND} {escape(LIMITS)} Other losses need two quick elections,'
-            ' or two leaders at once: <a href="notebooks/kafka/03_the_talk.html">the talk</a> has'
-            " them.</p></div>",
+            " or two leaders at once: "
+            '<a href="notebooks/kafka/03_the_talk.html#10-The-found-scenario">the talk</a> has them.'
+            "</p></div>",
         ]
     )
 
