@@ -43,7 +43,7 @@ class PythonSearch:
         self.frontier: deque[bytes] = deque()
         self._weigh_at = 0
         self.memory = request.memory_bytes or allowed_bytes(None)
-        self.unreached = self._judged = list(model.spec.expected)
+        self.unreached = self._judged = [each for each in model.spec.situations if each.expected]
         self.result = Result(model, "python", request.names)
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
         self.result.violating = dict.fromkeys(request.names, 0) if request.to_the_end else None

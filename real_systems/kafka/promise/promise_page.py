@@ -327,8 +327,8 @@ def html(sessions: Any) -> str:
             '<div data-part="story"></div>',
             f'<p class="small">{_LEGEND} {escape(LIMITS)} Other losses need two quick elections,'
             " or two leaders at once: "
-            '<a href="notebooks/kafka/03_the_talk.html#10-The-found-scenario">the talk</a> has them.'
-            "</p></div>",
+            '<a href="notebooks/kafka/03_the_talk.html#10-The-found-scenario">the talk</a>'
+            " has them.</p></div>",
         ]
     )
 
