@@ -270,8 +270,10 @@ def _captured(act: Callable[[], None]) -> list[dict[str, Any]]:
 
     with capture_output() as captured:
         act()
-    shown_ones = captured.outputs if get_ipython() is not None else []
-    outputs = [each.data for each in shown_ones if each.data != {"text/plain": ""}]
+    last: dict[Any, dict[str, Any]] = {}  # of an output that is replaced, such as progress
+    for each in captured.outputs if get_ipython() is not None else []:
+        last[(each.transient or {}).get("display_id", each)] = each.data
+    outputs = [data for data in last.values() if data != {"text/plain": ""}]
     printed = captured.stdout.strip("\n")
     return [*([{"text/plain": printed}] if printed else []), *outputs]
 

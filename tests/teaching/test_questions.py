@@ -2,7 +2,7 @@
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.display import HTML
+from IPython.display import HTML, display
 
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
@@ -132,6 +132,18 @@ def test_what_follows_is_folded_with_the_answer(shell):
         "right": 1,
         "why": "Why.",
     }
+
+
+def test_progress_of_the_run_does_not_follow_the_answer(shell):
+    def run():
+        line = display({"text/plain": "compiling 1 of 28"}, raw=True, display_id=True)
+        line.update({"text/plain": "compiling 2 of 28"}, raw=True)
+        line.update({"text/plain": ""}, raw=True)
+        return "compiled"
+
+    asked = ask("Is it safe?", CHOICES, lambda: False, "", [run])
+    text, _ = told(asked)
+    assert "compiled" in text and "compiling" not in text
 
 
 def test_a_stepper_that_follows_is_drawn_in_what_is_kept(shell):
