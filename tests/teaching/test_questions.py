@@ -143,7 +143,8 @@ def test_progress_of_the_run_does_not_follow_the_answer(shell):
 
     asked = ask("Is it safe?", CHOICES, lambda: False, "", [run])
     text, _ = told(asked)
-    assert "compiled" in text and "compiling" not in text
+    assert "compiled" in text
+    assert "compiling" not in text
 
 
 def test_a_stepper_that_follows_is_drawn_in_what_is_kept(shell):
