@@ -1,0 +1,1 @@
+"""Tests in a browser; a package, since its fixtures end with it."""
