@@ -217,16 +217,20 @@ def test_it_is_stepped_by_touch(open_touched):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+_IS_WHOLE = """(stepper) => [".ls-staged svg", ".ls-lists", ".ls-caption"].every((name) => {
+  const part = stepper.querySelector(name);
+  const bottom = (each) => each.getBoundingClientRect().bottom;
+  const isWhole = part.scrollHeight <= part.clientHeight + 1 || part.matches("svg");
+  return isWhole && bottom(part) <= bottom(stepper) + 1;
+})"""
+
+
 def test_on_paper_nothing_is_cut_off(open_page):
     page = open_page("index.html", media="print")
     stepper = page.locator(".lab-stepper")
     stepper.scroll_into_view_if_needed()
     stepper.locator("footer").wait_for(state="hidden")
-    for part in (".ls-staged svg", ".ls-lists", ".ls-caption"):
-        whole = "part => part.scrollHeight <= part.clientHeight + 1 || part.matches('svg')"
-        assert stepper.locator(part).evaluate(whole), part
-        inside = "part => part.getBoundingClientRect().bottom"
-        assert stepper.locator(part).evaluate(inside) <= stepper.evaluate(inside) + 1, part
+    page.wait_for_function(_IS_WHOLE, arg=stepper.element_handle())  # once it is laid out
     assert page.pdf().startswith(b"%PDF")
 
 
