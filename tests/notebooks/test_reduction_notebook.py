@@ -56,7 +56,7 @@ def test_a_wrong_answer_is_told_why(answer, told):
 def test_the_kept_table_of_walks(bias, seed):
     """Two of its figures that are soon met; `benchmarks.reduction --biases` measures them all."""
     notebook = read(FOLDER / "reduction" / "01_same_answer_fewer_states.ipynb")
-    [cell] = [cell for cell in code_cells(notebook) if cell.id == "six-seeds"]
+    [cell] = [cell for cell in code_cells(notebook) if cell.id == "predict-bias"]
     [kept] = [node for node in ast.parse(cell.source).body if isinstance(node, ast.Assign)][:1]
     walk = ast.literal_eval(kept.value)[bias][seed - 1]
     loss = LOSSES[1]
