@@ -139,9 +139,8 @@ class Asked:
             for each in self.gate.choices
         }
         if self.gate.asks == "next":
-            step = self.following.step
-            steps = [moment.step for moment in self.following.path()[self.moment.depth :]]
-            step = steps[0] if steps else step
+            ahead = self.following.path()[self.moment.depth :]
+            step = (ahead[0] if ahead else self.following).step
             same = [
                 text
                 for text, each in tried.items()

@@ -6,7 +6,7 @@ of it as plain values is what the lesson player shows; so a page needs no Python
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from protocol_lab.errors import LabError
@@ -101,13 +101,7 @@ class PlayedLesson:
             if beat.asked is not None:
                 later = [each.moment for each in self.beats[k:] if each.asked is None]
                 following = later[0] if later else beat.moment
-                gate, walk, moment, uses = (
-                    beat.asked.gate,
-                    beat.asked.walk,
-                    beat.asked.moment,
-                    beat.asked.uses,
-                )
-                beat.asked = Asked(gate, walk, moment, following, uses)
+                beat.asked = replace(beat.asked, following=following)
 
     def _repeated(self, number: int, part: Part, model: Model) -> Walk:
         """The walk of a part that repeats the steps of the one before, up to a slide."""

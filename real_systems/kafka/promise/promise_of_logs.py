@@ -324,8 +324,9 @@ def _truths(bound: Model, place: Place) -> Iterator[_Way]:
     for kinds in product(_AWAY, repeat=len(away)):
         row = bytearray(first.row)
         s = view(bound.layout, row)
-        down = {each for each, kind in zip(away, kinds, strict=True) if kind != "paused"}
-        empty = {each for each, kind in zip(away, kinds, strict=True) if kind == "empty"}
+        kind_of = dict(zip(away, kinds, strict=True))
+        down = {each for each, kind in kind_of.items() if kind != "paused"}
+        empty = {each for each, kind in kind_of.items() if kind == "empty"}
         everybody = set(range(1, place.settings.replicas + 1))
         in_reach = everybody - place.away - place.stopped
         s.leader, s.last_leader = place.leader, place.last_leader
@@ -344,8 +345,8 @@ def _truths(bound: Model, place: Place) -> Iterator[_Way]:
             model.append(s.log[broker], model.Record(value=1, epoch=0))
         s.high_watermark = s.sent = 1
         s.acknowledged = s.read = model.only(1)
-        kinds_of = zip(away, kinds, strict=True)
-        yield bytes(row), tuple(f"Broker {each} {_AWAY[kind]}" for each, kind in kinds_of)
+        told = tuple(f"Broker {each} {_AWAY[kind]}" for each, kind in kind_of.items())
+        yield bytes(row), told
 
 
 def _struck(bound: Model, now: _Way, faults: list[str], broker: int) -> list[_Way]:

@@ -22,7 +22,7 @@ from protocol_lab.stepper.starting_point import begin
 from protocol_lab.stepper.static_view import static_html
 from protocol_lab.traces.walk import Walk
 from real_systems.kafka.promise.cluster_settings import RULES, WITH_ELR, Settings, read, rules_of
-from real_systems.kafka.promise.promise_report import LIMITS, assumed, recordings_of
+from real_systems.kafka.promise.promise_report import LIMITS, assumed, in_a_sentence, recordings_of
 from real_systems.kafka.promise.promise_table import (
     ROWS,
     Cell,
@@ -59,7 +59,14 @@ NAMES = {
     "racks": "power supplies",
 }
 FIRST = Settings(min_isr=2)
-COLUMNS = {f"{release}{' elr' * elr}": (release, elr) for release, elr in RULES}
+
+
+def _column(release: str, elr: bool) -> str:
+    """The name of the column with these rules."""
+    return f"{release}{' elr' * elr}"
+
+
+COLUMNS = {_column(*rules): rules for rules in RULES}
 
 _Found = tuple[Cell, Paths]
 _found: dict[tuple[Settings, str], _Found] = {}
@@ -89,8 +96,8 @@ async def _answer(settings: Settings, wanted: dict[str, Any], search: Search) ->
         values = {name: text_of(value) for name, value in settings.constants.items()}
         rest = ", ".join(assumed(settings))
         told = f"Assumed, since nothing says it: {rest}." if rest else ""
-        release, elr = rules_of(settings.release, settings.elr)
-        return {"chosen": values, "told": told, "column": f"{release}{' elr' * elr}"}
+        column = _column(*rules_of(settings.release, settings.elr))
+        return {"chosen": values, "told": told, "column": column}
     if wanted["for"] == "summary":
         return {"html": await _summary(settings, search)}
     release, elr = COLUMNS[wanted["column"]]
@@ -209,7 +216,8 @@ def _run(run: StoryRun, first: bool) -> str:
 
 async def _summary(settings: Settings, search: Search) -> str:
     """Your shortest loss, what would save you, and what to do on Monday."""
-    own = replace(settings, **dict(zip(("release", "elr"), rules_of(*_rules(settings)))))
+    release, elr = rules_of(settings.release, settings.elr)
+    own = replace(settings, release=release, elr=elr)
     found = [await _searched(Cell(own, row, 0, ()), search) for row in LOSSES]
     lost = [(cell, paths) for cell, paths in found if cell.lost]
     if not lost:
@@ -226,8 +234,8 @@ async def _summary(settings: Settings, search: Search) -> str:
     rows = f"{len(lost)} of {len(found)} rows lose a record"
     first = (
         f'<div><h3 class="bad">Your settings: {rows}</h3><p>The shortest:'
-        f" {escape(_lower(least.row.text))}.</p><p><button data-row='{least.row.name}'>▶ Play its"
-        f" {steps} steps</button></p></div>"
+        f" {escape(in_a_sentence(least.row.text))}.</p>"
+        f"<p><button data-row='{least.row.name}'>▶ Play its {steps} steps</button></p></div>"
     )
     items = "".join(
         f"<li>{escape(text)}: keeps {len(rows)} of {len(lost)}</li>" for text, rows in kept
@@ -241,14 +249,6 @@ async def _summary(settings: Settings, search: Search) -> str:
 
 
 LOSSES = tuple(each for each in ROWS if each.name != "told_failed")
-
-
-def _rules(settings: Settings) -> tuple[str, bool]:
-    return settings.release, settings.elr
-
-
-def _lower(text: str) -> str:
-    return text[0].lower() + text[1:]
 
 
 def _monday(kept: list[str], own: Settings, lost: list[tuple[Cell, Paths]]) -> list[str]:
@@ -303,7 +303,7 @@ def html(sessions: Any) -> str:
     data = json.dumps(sessions.add(session)).replace("</", "<\\/")
     stepper = f'<script type="application/json">{data}</script>{static_html(session.walk, None)}'
     cells = _first_cells()
-    own = next(name for name, rules in COLUMNS.items() if rules == _rules(FIRST))
+    own = _column(FIRST.release, FIRST.elr)
     heads = "".join(
         f'<th scope="col" data-column="{name}"{" data-own" * (name == own)}>'
         f"{escape(RULES[rules])}</th>"
@@ -338,7 +338,7 @@ def _first_cells() -> dict[str, dict[str, dict[str, str]]]:
     against the searches of three engines."""
     shown: dict[str, dict[str, dict[str, str]]] = {}
     for settings, row, (states, _, _, steps, is_destroyed) in golden_cells():
-        name = f"{settings.release}{' elr' * settings.elr}"
+        name = _column(settings.release, settings.elr)
         if replace(settings, release=FIRST.release, elr=FIRST.elr) == FIRST and name in COLUMNS:
             cell = Cell(settings, row, states, tuple(steps))
             least = min((steps[each] for each in cell.lost), default=0)

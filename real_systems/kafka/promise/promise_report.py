@@ -158,9 +158,14 @@ def recorded_runs(cell: Cell) -> list[str]:
     return [f"lab.py real {command_of(each.recording)} --recorded" for each in recordings_of(cell)]
 
 
+def in_a_sentence(text: str) -> str:
+    """The text as it stands within a sentence."""
+    return text[0].lower() + text[1:]
+
+
 def _story_lines(cell: Cell) -> list[str]:
     """The shortest loss, what would keep the record, and the recorded run."""
-    lines = [f"The shortest loss: {cell.row.text[0].lower()}{cell.row.text[1:]}."]
+    lines = [f"The shortest loss: {in_a_sentence(cell.row.text)}."]
     lines += [f"  {number}. {text}" for number, text in enumerate(cell.shortest.sentences, 1)]
     lines.append(f"  Then {cell.shortest.reason}.")
     kept = what_keeps(cell)
