@@ -78,19 +78,19 @@ def strip_of(draws: Sequence[Draw], captions: Sequence[str], columns: int, title
 
 
 def stills(
-    model: Model, moments: Sequence[Moment], width: float = READING_WIDTH, alarms: bool = True
+    model: Model, moments: Sequence[Moment], width: float = READING_WIDTH, alone: bool = False
 ) -> list[str]:
     """Pictures of these moments, as `fitted` draws them."""
-    return fitted(_drawing(model, moments), width, alarms)
+    return fitted(_drawing(model, moments), width, alone)
 
 
 def _drawing(model: Model, moments: Sequence[Moment]) -> list[Draw]:
     return [partial(moment_picture, model, moment) for moment in moments]
 
 
-def fitted(draws: Sequence[Draw], width: float, alarms: bool = True) -> list[str]:
-    """Pictures in one arrangement, at most as wide as this if the type can be read then. alarms:
-    they say which promises are broken."""
+def fitted(draws: Sequence[Draw], width: float, alone: bool = False) -> list[str]:
+    """Pictures in one arrangement, at most as wide as this if the type can be read then. alone:
+    they fill that width, and what stands around them says which promises are broken."""
     if not draws:
         return []
     with keeping_results():  # the same states are drawn in every arrangement
@@ -102,8 +102,8 @@ def fitted(draws: Sequence[Draw], width: float, alarms: bool = True) -> list[str
             pictures = [draw() for draw in largest]
             return _widest(pictures), max(size_of(each)[1] for each in pictures)
 
-        arrangement, _ = best(measure, (width, inf), replace(FILE, alarms=alarms))
-        with arranged(arrangement):
+        arrangement, _ = best(measure, (width, inf), replace(FILE, alarms=not alone))
+        with arranged(replace(arrangement, width=width) if alone else arrangement):
             return [draw() for draw in draws]
 
 

@@ -54,7 +54,7 @@ def board(
             {"text": text, "meaning": meaning} for text, meaning in constant_texts(walk.model)
         ],
         "invariants": [invariant(walk, each, watched) for each in walk.standings()],
-        "caption": _caption(walk),
+        "caption": caption_parts(walk),
         "told": _told(walk),
         "can": can,
         "cannot": cannot,
@@ -95,6 +95,12 @@ def invariant(
     }
 
 
+def watched_invariants(walk: Walk, watched: Collection[str] | None) -> list[dict[str, Any]]:
+    """Those invariants whose violations count, in the current state of a walk."""
+    shown = [each for each in walk.standings() if is_watched(each, watched)]
+    return [invariant(walk, each, watched) for each in shown]
+
+
 def _told(walk: Walk) -> str:
     """What the step did, in sentences: a scenario's caption may add to it."""
     model, moment = walk.model, walk.moment
@@ -106,7 +112,8 @@ def _told(walk: Walk) -> str:
     )
 
 
-def _caption(walk: Walk) -> dict[str, str]:
+def caption_parts(walk: Walk) -> dict[str, Any]:
+    """The slide, the sentence and the step of the state shown."""
     slide, text = split_caption(caption(walk.model, walk.moment))
     return {
         "slide": slide,

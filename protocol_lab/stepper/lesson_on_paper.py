@@ -74,7 +74,7 @@ def _ends(values: dict[str, Any], k: int) -> bool:
 
 
 def _image(beat: Beat, lesson: PlayedLesson, width: int) -> str:
-    [picture] = stills(lesson.walks[beat.part].model, [beat.moment], width, alarms=False)
+    [picture] = stills(lesson.walks[beat.part].model, [beat.moment], width, alone=True)
     return image_html(picture, lesson.lesson.title)
 
 

@@ -84,7 +84,7 @@ def test_the_drawing_hides_beside_a_living_widget_and_shows_without_one(lab, tmp
     saved = lab(path)
     drawing = saved.output(0).locator(".lab-static")
     expect(drawing).to_be_visible()
-    expect(drawing).to_contain_text("What can happen now")
+    expect(drawing).to_contain_text("Every promise kept")
     loaded = "image => image.complete && image.naturalWidth > 300"
     assert drawing.locator("img").evaluate(loaded)
     saved.shoot("saved")
