@@ -55,7 +55,7 @@ CONFIGURATIONS = (
 
 # --- State -----------------------------------------------------------------------------------
 
-Replica = Node("replicas")
+Replica = Node("replicas", noun="broker")
 Version = Int8.bounded_by("max_version")
 Offset = Int8.bounded_by("max_leader_offset")
 

@@ -54,8 +54,8 @@ CHALLENGES = [
     Challenge(
         "finish_the_story",
         "Finish the talk's story",
-        "Slide 50 of the talk: nothing is lost yet. Replica 3 leads, replica 2 has copied its"
-        " message, and replica 1 still holds an older one at the same offset. Go on from here and"
+        "Slide 50 of the talk: nothing is lost yet. Broker 3 leads, broker 2 has copied its"
+        " message, and broker 1 still holds an older one at the same offset. Go on from here and"
         " lose a committed message.",
         spec="kafka.unclean_leader_election",
         constants=NO_BOUNDS,
@@ -103,7 +103,7 @@ CHALLENGES = [
         forbidden=["controller_shrink_isr"],
         hints=[
             "A replica truncates when it follows another leader than before. How does a follower of"
-            " replica 1 come to follow replica 1 anew?",
+            " broker 1 come to follow broker 1 anew?",
             "The follower has copied the record, the leader has committed it for that reason, and"
             " the follower has not heard of it. It leads for a moment, and follows again.",
             "Requests stay until they are picked: let the controller decide three times before"

@@ -33,7 +33,7 @@ class Constants(NamedTuple):
 CONFIGURATIONS = (Configuration("default", "two replicas, two records", "49 distinct states"),)
 
 
-Replica = Node("replicas")
+Replica = Node("replicas", noun="broker")
 
 
 class Log(Struct):

@@ -46,7 +46,7 @@ class Constants(NamedTuple):
 
 # --- State -----------------------------------------------------------------------------------
 
-Replica = Node("replicas")
+Replica = Node("replicas", noun="broker")
 
 NO_EPOCH = -1
 

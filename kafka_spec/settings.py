@@ -17,7 +17,7 @@ not return to the preferred leader. So losses that need two quick elections or t
 are not seen here: `unclean_leader_election` (the talk) and `kip_966` have these.
 Left out: reassignments, retention, transactions, remote storage, several directories on a broker.
 
-What breaks: with the defaults (3 replicas, min.insync.replicas 2, acks=all; one clean stop, one
+What breaks: with the defaults (3 replicas, min.insync.brokers 2, acks=all; one clean stop, one
 pause, one power cut) release 3.9 loses an acknowledged record in 6 steps; 4.1 with ELR keeps it.
 
 Source: Kafka's `Partition`, `PartitionChangeBuilder` and `ReplicationControlManager`; the class,

@@ -93,7 +93,7 @@ CONFIGURATIONS = (
 
 # --- State -----------------------------------------------------------------------------------
 
-Replica = Node("replicas")
+Replica = Node("replicas", noun="broker")
 Producer = Node("producers")
 LeaderEpoch = Int8.bounded_by("max_leader_epoch")
 

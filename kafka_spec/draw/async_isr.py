@@ -68,7 +68,7 @@ def _lane(s, c, r: int, hw: int) -> Lane:
     missing = range(end, hw) if is_member else ()
     return Lane(
         lines=[
-            [Text(f"Replica {r}", bold=True)],
+            [Text(f"Broker {r}", bold=True)],
             [Text("leader", "accent", bold=True) if r == c.leader else Text("follower", "muted")],
             [membership(is_member, "in controller's ISR", "not in controller's ISR")],
             [Text(_leader_says(s, r), "muted")],

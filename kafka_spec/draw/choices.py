@@ -4,32 +4,32 @@ A parameter stands in braces; `{entries:message}` counts: "1 message", "2 messag
 """
 
 LOGS = {
-    "append": "Write record {record} to replica {replica}",
-    "truncate_to": "Cut replica {replica}'s log to {end_offset:record}",
-    "replicate_to": "Replica {target} copies from replica {source}",
+    "append": "Write record {record} to broker {replica}",
+    "truncate_to": "Cut broker {replica}'s log to {end_offset:record}",
+    "replicate_to": "Broker {target} copies from broker {source}",
 }
 
 ASYNC_ISR = {
-    "controller_shrink_isr": "The controller drops replica {replica}",
+    "controller_shrink_isr": "The controller drops broker {replica}",
     "controller_handle_request": "The controller gets ISR {message.isr}, version {message.version}",
-    "leader_request_shrink_isr": "The leader asks to drop replica {replica}",
-    "leader_request_expand_isr": "The leader asks to add replica {replica}",
+    "leader_request_shrink_isr": "The leader asks to drop broker {replica}",
+    "leader_request_expand_isr": "The leader asks to add broker {replica}",
     "leader_write": "The leader writes a record",
     "leader_handle_update": "The leader learns of version {update.version}",
-    "follower_replicate": "Replica {replica} copies the next record",
+    "follower_replicate": "Broker {replica} copies the next record",
 }
 
-_FETCH = "Replica {follower} fetches from replica {leader}"
-_FOLLOW = "Replica {follower} learns of leader {request.leader}, epoch {request.leader_epoch}"
-_ADD = "Replica {leader} adds replica {follower} to the ISR"
-_DROP = "Replica {leader} drops replica {follower} from the ISR"
-_COMMIT = "Replica {leader} raises its high watermark"
+_FETCH = "Broker {follower} fetches from broker {leader}"
+_FOLLOW = "Broker {follower} learns of leader {request.leader}, epoch {request.leader_epoch}"
+_ADD = "Broker {leader} adds broker {follower} to the ISR"
+_DROP = "Broker {leader} drops broker {follower} from the ISR"
+_COMMIT = "Broker {leader} raises its high watermark"
 
 REPLICATION = {
-    "controller_elect_leader": "The controller makes replica {new_leader} leader",
-    "controller_shrink_isr": "The controller drops replica {replica}",
-    "become_leader": "Replica {request.leader} leads in epoch {request.leader_epoch}",
-    "leader_write": "Replica {replica} writes a record",
+    "controller_elect_leader": "The controller makes broker {new_leader} leader",
+    "controller_shrink_isr": "The controller drops broker {replica}",
+    "become_leader": "Broker {request.leader} leads in epoch {request.leader_epoch}",
+    "leader_write": "Broker {replica} writes a record",
     "leader_expand_isr": _ADD,
     "fenced_leader_expand_isr": _ADD,
     "leader_expand_isr_better_fencing": _ADD,
@@ -47,29 +47,29 @@ REPLICATION = {
     "follower_replicate": _FETCH,
     "follower_fetch": _FETCH,
     "fenced_follower_fetch": _FETCH,
-    "follower_truncate": "Replica {follower} truncates as replica {leader} says",
+    "follower_truncate": "Broker {follower} truncates as broker {leader} says",
 }
 
 UNCLEAN_ELECTION = {
-    "produce_message": "Producer {producer} sends to replica {replica}",
-    "replicate": "Replica {replica} fetches {entries:message}",
-    "become_out_of_sync": "Replica {replica} leaves the ISR",
-    "become_in_sync": "Replica {replica} joins the ISR",
-    "leader_failure": "Replica {replica} loses its session",
-    "elect_new_leader": "Replica {replica} is elected",
-    "failed_replica_back": "Replica {replica} is back",
-    "swap_preferred_leader": "Prefer replica {replica} as leader",
-    "become_follower": "Replica {replica} follows the leader",
+    "produce_message": "Producer {producer} sends to broker {replica}",
+    "replicate": "Broker {replica} fetches {entries:message}",
+    "become_out_of_sync": "Broker {replica} leaves the ISR",
+    "become_in_sync": "Broker {replica} joins the ISR",
+    "leader_failure": "Broker {replica} loses its session",
+    "elect_new_leader": "Broker {replica} is elected",
+    "failed_replica_back": "Broker {replica} is back",
+    "swap_preferred_leader": "Prefer broker {replica} as leader",
+    "become_follower": "Broker {replica} follows the leader",
     "unstable_replica_dies_when_leader": "The unstable leader dies for good",
     "unstable_replica_dies_when_follower": "The unstable follower dies for good",
     "preferred_leader_election": "The preferred replica is made leader",
     "unclean_leader_election_choose_latest_offset": (
-        "Unclean election of replica {replica} (latest offset)"
+        "Unclean election of broker {replica} (latest offset)"
     ),
     "unclean_leader_election_choose_first_alive": (
-        "Unclean election of replica {replica} (first alive)"
+        "Unclean election of broker {replica} (first alive)"
     ),
-    "elect_eligible_leader_replica": "Replica {replica} is elected from the ELR",
+    "elect_eligible_leader_replica": "Broker {replica} is elected from the ELR",
 }
 
 

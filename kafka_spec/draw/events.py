@@ -25,9 +25,9 @@ from protocol_lab.traces.events import (
 CONTROLLER = "controller"
 
 
-def replica_name(replica: int) -> str:
-    """A replica's lifeline."""
-    return f"replica {replica}"
+def broker_name(replica: int) -> str:
+    """A broker's lifeline."""
+    return f"broker {replica}"
 
 
 # --- Logs without a protocol -------------------------------------------------------------------
@@ -42,13 +42,13 @@ def log_events(before, after, c, step: Step) -> list[Event]:
             record = f"record {new.records[old.end_offset]}"
             source = step.args.get("source")
             if source:
-                found.append(Arrow(AT_ONCE, replica_name(source), replica_name(replica), record))
+                found.append(Arrow(AT_ONCE, broker_name(source), broker_name(replica), record))
             else:
-                found.append(Note(replica_name(replica), f"writes {record}"))
+                found.append(Note(broker_name(replica), f"writes {record}"))
         elif new.end_offset < old.end_offset:
             lost = old.end_offset - new.end_offset
             text = f"cuts off {lost} {'record' if lost == 1 else 'records'}"
-            found.append(Note(replica_name(replica), text))
+            found.append(Note(broker_name(replica), text))
     gone = sorted(_held(before, c) - _held(after, c))
     return found + [Note(EVERYBODY, f"nobody holds record {each} any more") for each in gone]
 
@@ -73,11 +73,11 @@ def replication_events(before, after, c, step: Step) -> list[Event]:
         return [_decision(SENT, EVERYBODY, request.leader_epoch, *shown)]
     if after.quorum_state.isr != before.quorum_state.isr:
         isr = f"ISR {set_text(after.quorum_state.isr)}"
-        return [Arrow(AT_ONCE, replica_name(args["leader"]), CONTROLLER, isr)]
+        return [Arrow(AT_ONCE, broker_name(args["leader"]), CONTROLLER, isr)]
     if "follower" in args:
         return [_fetched(before, after, args["follower"], args["leader"])]
     return [
-        Note(replica_name(replica), _local_change(before, after, replica))
+        Note(broker_name(replica), _local_change(before, after, replica))
         for replica in (args.get("replica") or args.get("leader"),)
         if replica
     ]
@@ -93,10 +93,10 @@ def _decision_arrives(before, after, step: Step) -> list[Event]:
     replica = step.args.get("follower", request["leader"])
     isr = "{" + ", ".join(map(str, request["isr"])) + "}"
     arrived = _decision(
-        DELIVERED, replica_name(replica), request["leader_epoch"], or_none(request["leader"]), isr
+        DELIVERED, broker_name(replica), request["leader_epoch"], or_none(request["leader"]), isr
     )
     cut = _truncated(before.replica_log[replica], after.replica_log[replica])
-    return [arrived, *([Note(replica_name(replica), cut)] if cut else [])]
+    return [arrived, *([Note(broker_name(replica), cut)] if cut else [])]
 
 
 def _fetched(before, after, follower: int, leader: int) -> Event:
@@ -105,11 +105,11 @@ def _fetched(before, after, follower: int, leader: int) -> Event:
     cut = _truncated(before.replica_log[follower], log)
     if cut or log.end_offset == before.replica_log[follower].end_offset:
         return Arrow(
-            AT_ONCE, replica_name(leader), replica_name(follower), cut or "nothing to change"
+            AT_ONCE, broker_name(leader), broker_name(follower), cut or "nothing to change"
         )
     record = log.records[log.end_offset - 1]
     text = f"id {record.id} e{record.epoch}, hw {after.replica_state[follower].hw}"
-    return Arrow(AT_ONCE, replica_name(leader), replica_name(follower), text)
+    return Arrow(AT_ONCE, broker_name(leader), broker_name(follower), text)
 
 
 def _local_change(before, after, replica: int) -> str:
@@ -141,18 +141,18 @@ def unclean_election_events(before, after, c, step: Step) -> list[Event]:
         found += _fetched_messages(before, after, c)
     died = set(members(old.alive_replicas)) - set(members(new.alive_replicas))
     back = set(members(new.alive_replicas)) - set(members(old.alive_replicas))
-    found += [Note(replica_name(replica), "dies", CRASH) for replica in sorted(died)]
-    found += [Note(replica_name(replica), "is back", RESTART) for replica in sorted(back)]
+    found += [Note(broker_name(replica), "dies", CRASH) for replica in sorted(died)]
+    found += [Note(broker_name(replica), "is back", RESTART) for replica in sorted(back)]
     if new.leader_epoch != old.leader_epoch:
         lead = f"lead in epoch {new.leader_epoch}"
-        found.append(Arrow(AT_ONCE, CONTROLLER, replica_name(new.leader), lead))
+        found.append(Arrow(AT_ONCE, CONTROLLER, broker_name(new.leader), lead))
     if new.isrs != old.isrs and not died and new.leader == old.leader:
         isr = f"ISR {set_text(new.isrs)}"
-        found.append(Arrow(AT_ONCE, replica_name(new.leader), CONTROLLER, isr))
+        found.append(Arrow(AT_ONCE, broker_name(new.leader), CONTROLLER, isr))
     elif new.isrs != old.isrs:
         found.append(Note(CONTROLLER, f"ISR {set_text(new.isrs)}"))
     if new.preferred_leader != old.preferred_leader:
-        found.append(Note(CONTROLLER, f"prefers replica {new.preferred_leader}"))
+        found.append(Note(CONTROLLER, f"prefers broker {new.preferred_leader}"))
     return found + _acknowledged(before, after)
 
 
@@ -160,7 +160,7 @@ def _produced(after, step: Step) -> Event:
     replica, producer = step.args["replica"], step.args["producer"]
     log = after.replica_states[replica].local_log
     text = f"p{producer} e{log.items[log.length - 1].leader_epoch}, offset {log.length - 1}"
-    return Arrow(AT_ONCE, f"producer {producer}", replica_name(replica), text)
+    return Arrow(AT_ONCE, f"producer {producer}", broker_name(replica), text)
 
 
 def _fetched_messages(before, after, c) -> list[Event]:
@@ -172,12 +172,12 @@ def _fetched_messages(before, after, c) -> list[Event]:
         first, last = old.local_log.length, new.local_log.length - 1
         if last >= first:
             offsets = f"offset {first}" if first == last else f"offsets {first} to {last}"
-            found.append(Arrow(AT_ONCE, replica_name(leader), replica_name(replica), offsets))
+            found.append(Arrow(AT_ONCE, broker_name(leader), broker_name(replica), offsets))
         elif new.local_log.length < old.local_log.length:
-            text = f"follows replica {leader}, truncates to offset {new.local_log.length}"
-            found.append(Note(replica_name(replica), text))
+            text = f"follows broker {leader}, truncates to offset {new.local_log.length}"
+            found.append(Note(broker_name(replica), text))
         elif new.ready_to_fetch and not old.ready_to_fetch:
-            found.append(Note(replica_name(replica), f"follows replica {leader}"))
+            found.append(Note(broker_name(replica), f"follows broker {leader}"))
     return found
 
 
@@ -186,7 +186,7 @@ def _acknowledged(before, after) -> list[Event]:
     leader = after.zk_state.leader
     answered = set(members(before.inflight_producers)) - set(members(after.inflight_producers))
     return [
-        Arrow(AT_ONCE, replica_name(leader), f"producer {producer}", "committed")
+        Arrow(AT_ONCE, broker_name(leader), f"producer {producer}", "committed")
         for producer in sorted(answered)
         if leader != NONE
     ]
@@ -197,7 +197,7 @@ def _acknowledged(before, after) -> list[Event]:
 
 def async_isr_leader(message: Any, c: Any) -> str:
     """The lifeline of the replica that leads."""
-    return replica_name(c.leader)
+    return broker_name(c.leader)
 
 
 def async_isr_events(before, after, c, step: Step) -> list[Event] | None:
@@ -206,7 +206,7 @@ def async_isr_events(before, after, c, step: Step) -> list[Event] | None:
         end = after.leader_state.offsets[replica]
         if end > before.leader_state.offsets[replica]:
             if replica == c.leader:
-                return [Note(replica_name(replica), f"writes offset {end - 1}")]
+                return [Note(broker_name(replica), f"writes offset {end - 1}")]
             text = f"offset {end - 1}"
-            return [Arrow(AT_ONCE, replica_name(c.leader), replica_name(replica), text)]
+            return [Arrow(AT_ONCE, broker_name(c.leader), broker_name(replica), text)]
     return None

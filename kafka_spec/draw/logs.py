@@ -14,7 +14,7 @@ def describe_logs(s, c) -> Cluster:
         lanes=[
             Lane(
                 lines=[
-                    [Text(f"Replica {r}", bold=True)],
+                    [Text(f"Broker {r}", bold=True)],
                     [named("end offset", s.logs[r].end_offset, "muted")],
                 ],
                 entries=entries_of(_log(s, r)),

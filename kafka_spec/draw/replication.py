@@ -63,7 +63,7 @@ def _lane(s, r: int, entries: list) -> Lane:
     mine = s.replica_state[r]
     return Lane(
         lines=[
-            [Text(f"Replica {r}", bold=True)],
+            [Text(f"Broker {r}", bold=True)],
             [_role(s, r)],
             [
                 named("epoch", mine.leader_epoch)
@@ -93,7 +93,7 @@ def _role(s, r: int) -> Text:
     if presumes_leadership(s, r):
         return Text("believes it leads", "ink", bold=True)
     leader = s.replica_state[r].leader
-    return Text("knows no leader" if leader == NONE else f"follows replica {leader}", "muted")
+    return Text("knows no leader" if leader == NONE else f"follows broker {leader}", "muted")
 
 
 def _badge(s, r: int) -> str:

@@ -74,7 +74,7 @@ def difference(log: Log, leaders: Log, leader: int, r: int, name: str = "") -> l
     """The first offset at which a follower's log differs from its leader's, if there is one."""
     if leader in (NONE, r):
         return []
-    name = name or f"replica {leader}"
+    name = name or f"broker {leader}"
     for offset, record in enumerate(log):
         if offset >= len(leaders):
             return [Text(f"has offset {offset}, which {name} lacks", "muted")]

@@ -50,7 +50,7 @@ def _controller(s, c) -> Bar:
 
 def _lane(s, c, r: int, committed: set[tuple[int, Shown]], lost: dict[int, Shown]) -> Lane:
     leader = s.zk_state.leader
-    name = [Text(f"Replica {r}", bold=True)]
+    name = [Text(f"Broker {r}", bold=True)]
     if r == c.unstable_replica:
         name.append(Text("unstable", "muted"))
     return Lane(

@@ -104,7 +104,7 @@ def _what_a_leader_cannot_see(answer) -> str:
             unseen = attempt(model, bytes(blind), action, {"leader": leader})
             if seen.taken != unseen.taken:
                 return (
-                    f"Leader {leader} can't know that: it decides otherwise when replica {other}"
+                    f"Leader {leader} can't know that: it decides otherwise when broker {other}"
                     " has the same log and believes something else about leader and epoch."
                 )
     return ""

@@ -110,7 +110,7 @@ careless = with_action(spec, "controller_handle_request", controller_handle_requ
         controller_handle_request(message=Message(isr={1, 3}))
         leader_write()
     """,
-    why="The old request brings replica 3 back into the ISR, and the leader, who has given the"
+    why="The old request brings broker 3 back into the ISR, and the leader, who has given the"
     " request up, commits without it. With the version the controller refuses: its ISR is not the"
     " one that the leader had seen. Kafka answers `INVALID_UPDATE_VERSION`.",
 )

@@ -200,13 +200,13 @@ def is_two_one(log) -> bool:
 def cross_the_logs(answer) -> Feedback:
     """Reach a state with as few steps as you can.
 
-    Write the steps, one a line, to a state in which replica 1 holds the records 1, 2 and replica 2
+    Write the steps, one a line, to a state in which broker 1 holds the records 1, 2 and broker 2
     holds 2, 1. Par is the length of the shortest way, which the check computes.
     """
     model = spec.bind(replicas=2)
     walk = take_steps(model, answer)
     if not is_crossed(walk.state, model.constants):
-        held = "; ".join(f"replica {k}: {_records(walk.state.logs[k])}" for k in (1, 2))
+        held = "; ".join(f"broker {k}: {_records(walk.state.logs[k])}" for k in (1, 2))
         return wrong(f"At the end of your steps the logs are: {held}.", walk)
     return against_par(len(walk.steps), shortest_path(model, is_crossed))
 

@@ -32,9 +32,9 @@ def first_loss(walk: Walk) -> Moment | None:
 
 @exercise(
     hints=[
-        "Something has to be committed that replica 2 does not hold. So replica 2 must be out of"
+        "Something has to be committed that broker 2 does not hold. So broker 2 must be out of"
         " the ISR when it is committed.",
-        "After that replica 3 has to leave the ISR too, and it leaves only if it lags: there must"
+        "After that broker 3 has to leave the ISR too, and it leaves only if it lags: there must"
         " be a message that it lacks.",
         "A producer has one message in flight at a time. There are two producers.",
     ],
@@ -85,9 +85,9 @@ def enough_replicas_hold_it(s: State, c: Constants):
     ],
     answer=enough_replicas_hold_it,
     why="The claim holds with latest_offset, even in the states after the loss of slide 56: the"
-    " message is still in the log of replica 3. It is lost because another replica was elected, and"
-    " replica 3 will truncate it. So slide 32 is right, and what fails is the way to recognise the"
-    " replica. With first_alive the claim itself fails: one step after the loss, once replica 3 has"
+    " message is still in the log of broker 3. It is lost because another replica was elected, and"
+    " broker 3 will truncate it. So slide 32 is right, and what fails is the way to recognise the"
+    " replica. With first_alive the claim itself fails: one step after the loss, once broker 3 has"
     " truncated too.",
 )
 def somebody_has_it(answer) -> Feedback:
@@ -126,22 +126,22 @@ def take_slides(walk: Walk, first: int, last: int) -> Walk:
 
 @exercise(
     hints=[
-        "At the end replica 2 wins against replica 3, because its last message is of a later epoch."
+        "At the end broker 2 wins against broker 3, because its last message is of a later epoch."
         " Which message is that, and does the leader have it?",
         "Which action makes a replica drop what its log does not share with the leader's?",
     ],
     answer="become_follower(replica=2)",
-    why="Replica 2 still holds a message that was never committed and that the leader does not"
-    " have. Had it become a follower in time, it would have dropped that, and replica 3 would have"
-    " been elected. So the loss needs replica 2 to be slow, just when everything else fails:"
+    why="Broker 2 still holds a message that was never committed and that the leader does not"
+    " have. Had it become a follower in time, it would have dropped that, and broker 3 would have"
+    " been elected. So the loss needs broker 2 to be slow, just when everything else fails:"
     " nothing that a test is likely to hit.",
 )
 def save_offset_1(answer) -> Feedback:
     """Save offset 1.
 
     Slide 52 has just committed offset 1. Write one step, or a few, that happen at this point, so
-    that nothing is lost although slides 53-55 follow as told: producer 1 sends, replica 3 falls
-    out of the ISR, replica 1 dies, and the rule `latest_offset` elects whom it elects.
+    that nothing is lost although slides 53-55 follow as told: producer 1 sends, broker 3 falls
+    out of the ISR, broker 1 dies, and the rule `latest_offset` elects whom it elects.
     """
     walk = take_slides(Walk.begin(spec.bind()), 46, 52)
     before = len(walk.steps)
@@ -161,7 +161,7 @@ def save_offset_1(answer) -> Feedback:
             return wrong("A committed message is lost all the same.", walk)
         elected = walk.state.zk_state.leader
         walk.undo()
-    return right(f"Replica {elected} is elected, and it has all that was committed.")
+    return right(f"Broker {elected} is elected, and it has all that was committed.")
 
 
 # --- Slide 57: more appropriate criteria -------------------------------------------------------

@@ -46,7 +46,7 @@ from protocol_lab.teaching.exercises import *
         leader_inc_high_watermark(leader=1)
         become_follower_truncate_to_high_watermark(follower=2, request=LeaderAndIsrRequest(leader_epoch=2))
     """,  # noqa: E501
-    why="Replica 2 holds the record, so replica 1 commits it; but replica 2 has not heard of that."
+    why="Broker 2 holds the record, so broker 1 commits it; but broker 2 has not heard of that."
     " The next decision makes it truncate to the high watermark that it knows, 0. The controller"
     " still counts it as in sync and may elect it: then nobody leads who has the record.",
 )

@@ -68,7 +68,7 @@ WRONG = {
     "cross_the_logs": [
         (
             "append(replica=1, record=1)\nreplicate_to(source=1, target=2)",
-            "the logs are: replica 1: 1; replica 2: 1.",
+            "the logs are: broker 1: 1; broker 2: 1.",
         ),
         (
             "append(replica=1, record=1)\ntruncate_to(replica=2, end_offset=1)",
@@ -525,7 +525,7 @@ WRONG |= {
         (what_was_asked_for, "min() of nothing"),
     ],
     "abuse_an_old_request": [
-        (  # both still count replica 3: the leader because it has asked
+        (  # both still count broker 3: the leader because it has asked
             """
             controller_shrink_isr(replica=3)
             leader_handle_update(update=Message(isr={1, 2}))

@@ -95,7 +95,7 @@ def test_next_does_not_pass_a_question_and_space_skips_it(browser):
 
 
 def to_the_line(page: Page) -> None:
-    """To the question of where replica 2's high watermark is."""
+    """To the question of where broker 2's high watermark is."""
     key(stepper_of(page), "redo").click()
     press(page, "ArrowRight", "2", *["ArrowRight"] * 3, "2", "ArrowRight", "2", *["ArrowRight"] * 4)
     expect(page.locator(".ls-placing")).to_be_visible()
@@ -105,9 +105,9 @@ def test_a_line_is_put_into_the_picture_and_the_readers_stays_beside_the_runs(br
     with shown(browser, lesson(RECORD), tools=False) as page:
         to_the_line(page)
         told = page.locator(".ls-staged svg desc").text_content()
-        assert "hw 0" not in told.partition("Replica 2")[2], "the picture does not say where it is"
-        assert page.locator('[data-part="Replica 2 flag 0"]').count() == 0
-        slider = page.get_by_role("slider", name="Put replica 2")
+        assert "hw 0" not in told.partition("Broker 2")[2], "the picture does not say where it is"
+        assert page.locator('[data-part="Broker 2 flag 0"]').count() == 0
+        slider = page.get_by_role("slider", name="Put broker 2")
         slider.focus()
         press(page, "ArrowRight")
         expect(slider).to_have_attribute("aria-valuenow", "1")
@@ -135,7 +135,7 @@ def test_a_lane_is_pressed(browser):
     with shown(browser, lesson(TALK), tools=False) as page:
         key(stepper_of(page), "redo").click()
         press(page, *["ArrowRight"] * 5)
-        page.get_by_role("button", name="Answer: replica 2").click()
+        page.get_by_role("button", name="Answer: broker 2").click()
         expect(page.locator(".ls-lane-choice.ls-is-wrong text")).to_have_text("✗ yours")
         expect(page.locator(".lq-is-right")).to_contain_text("nobody")
 
@@ -157,7 +157,7 @@ def test_a_room_is_polled_and_hands_count_in_the_picture(browser):
         press(page, *["ArrowRight"] * 5)
         page.get_by_role("button", name="poll", exact=True).click()
         press(page, "1", "2", "4")
-        page.get_by_role("button", name="Answer: replica 2").click()
+        page.get_by_role("button", name="Answer: broker 2").click()
         expect(page.locator(".lq-verdict")).to_have_text("4 answers")
         assert page.locator(".lq-is-right").count() == 0
         page.get_by_role("button", name="Show what happens").click()

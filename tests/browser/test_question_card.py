@@ -10,7 +10,7 @@ from tests.browser.readability import READ
 pytestmark = pytest.mark.browser
 
 QUESTION = "Broker 1 dies after both followers have left the `ISR`. Which replica leads?"
-CHOICES = {"replica 1": "It is dead.", "replica 2": "It is not in *sync*.", "nobody": ""}
+CHOICES = {"broker 1": "It is dead.", "broker 2": "It is not in *sync*.", "nobody": ""}
 
 _DRAW = """([script, view]) => {
   const make = new Function(`${script}; return questionCard;`)();
@@ -26,7 +26,7 @@ def card(browser):
     pages = []
 
     def open_card(theme="light", width=1280):
-        question = ask(QUESTION, CHOICES, lambda: "nobody", "Only replica 1 was in sync.")
+        question = ask(QUESTION, CHOICES, lambda: "nobody", "Only broker 1 was in sync.")
         page = browser.new_page()
         pages.append(page)
         page.set_viewport_size({"width": width, "height": 720})
@@ -54,9 +54,9 @@ def test_a_card_can_be_read_and_pressed_in_each_state(card, screenshots, theme, 
     least = 44 if width <= 500 else 40
     for state in ("asked", "wrong"):
         if state == "wrong":
-            page.get_by_role("button", name="replica 2").click()
+            page.get_by_role("button", name="broker 2").click()
             expect(page.locator(".lq-is-wrong")).to_contain_text("It is not in sync.")
-            expect(page.locator(".lq-is-right")).to_contain_text("Only replica 1 was in sync.")
+            expect(page.locator(".lq-is-right")).to_contain_text("Only broker 1 was in sync.")
         page.screenshot(path=screenshots / f"question_{theme}_{width}_{state}.png")
         for text in page.locator(".lab-question").evaluate(READ):
             assert text["contrast"] >= 4.5, (state, text)
@@ -75,12 +75,12 @@ def test_one_key_answers_and_is_read_aloud(card):
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    mine = group.get_by_role("button", name="replica 2 · your guess wrong It is not in sync.")
+    mine = group.get_by_role("button", name="broker 2 · your guess wrong It is not in sync.")
     expect(mine).to_be_focused()
     expect(mine).to_have_attribute("aria-pressed", "true")
-    right = group.get_by_role("button", name="nobody right Only replica 1 was in sync.")
+    right = group.get_by_role("button", name="nobody right Only broker 1 was in sync.")
     expect(right).to_have_attribute("aria-disabled", "true")
-    surprise = "A surprise: you chose replica 2, the run says nobody."
+    surprise = "A surprise: you chose broker 2, the run says nobody."
     expect(page.get_by_role("status")).to_have_text(surprise)
     page.keyboard.press("Enter")  # nothing is chosen twice
     expect(page.get_by_role("status")).to_have_text(surprise)
@@ -105,19 +105,19 @@ def test_a_poll_counts_hands_and_waits_for_the_presenter(card):
     for choice in (two, nobody, two):
         choice.click()
     expect(page.get_by_role("status")).to_have_text("3 answers")
-    expect(two).to_have_text("replica 2")
+    expect(two).to_have_text("broker 2")
     expect(page.get_by_role("button", name="I don't want to guess")).to_be_hidden()
     page.get_by_role("button", name="Show what happens").click()
     expect(page.get_by_role("status")).to_have_text("1 of 3 saw it coming. The run says: nobody.")
-    expect(two).to_have_text("replica 2 · 2")
-    expect(one).to_have_text("replica 1 · 0")
-    expect(nobody).to_contain_text("Only replica 1 was in sync.")
+    expect(two).to_have_text("broker 2 · 2")
+    expect(one).to_have_text("broker 1 · 0")
+    expect(nobody).to_contain_text("Only broker 1 was in sync.")
 
 
 def test_a_poll_can_be_ended_without_an_answer(card):
     page = card()
     page.get_by_role("button", name="poll").click()
-    page.get_by_role("button", name="replica 1").click()
+    page.get_by_role("button", name="broker 1").click()
     page.get_by_role("button", name="end the poll").click()
     expect(page.get_by_role("status")).to_have_text("Choose first. Nothing is graded.")
     page.get_by_role("button", name="nobody").click()

@@ -112,17 +112,17 @@ def test_messages_that_vanish_as_they_are_sent():
 def test_a_request_that_is_kept_arrives_at_several_replicas():
     walk = scenario("kip_101_weak_isr_two_replicas")
     arrived = [each for each in told(walk) if getattr(each, "kind", "") == DELIVERED]
-    assert {each.dest for each in arrived} == {"replica 1", "replica 2"}
+    assert {each.dest for each in arrived} == {"broker 1", "broker 2"}
     sent = {each.identity for each in told(walk) if getattr(each, "kind", "") == SENT}
     assert {each.identity for each in arrived} <= sent
 
 
 def test_the_talk_told():
     events = told(scenario("talk_46_56_found_scenario"))
-    assert Arrow(AT_ONCE, "producer 1", "replica 1", "p1 e1, offset 1") in events
-    assert Arrow(AT_ONCE, "replica 1", "producer 1", "committed") in events
-    assert Note("replica 1", "dies", CRASH) in events
-    assert Note("replica 3", "follows replica 1, truncates to offset 1") in events
+    assert Arrow(AT_ONCE, "producer 1", "broker 1", "p1 e1, offset 1") in events
+    assert Arrow(AT_ONCE, "broker 1", "producer 1", "committed") in events
+    assert Note("broker 1", "dies", CRASH) in events
+    assert Note("broker 3", "follows broker 1, truncates to offset 1") in events
     assert events.count(Note("controller", "ISR {2}")) == 1
 
 
@@ -130,8 +130,8 @@ def test_without_a_declaration_the_parameters_tell_it():
     model = replace(load("kafka.finite_replicated_log"), events=None).bind()
     walk = along(model, "append(replica=1, record=1)", "replicate_to(source=1, target=2)")
     assert told(walk) == [
-        Note("replica 1", "append"),
-        Arrow(AT_ONCE, "replica 1", "replica 2", "replicate to"),
+        Note("broker 1", "append"),
+        Arrow(AT_ONCE, "broker 1", "broker 2", "replicate to"),
     ]
     walk = along(counter.bind(), "count()")
     assert told(walk) == [Note("", "count")]
@@ -449,7 +449,7 @@ def test_what_every_replica_has_stands_in_columns():
     walk = scenario("talk_46_56_found_scenario")
     (columns, *items), lines = state_columns(walk.model, walk.row, walk.start.row)
     assert all(each.name for each in items)
-    assert columns.heads == ["replica 1", "replica 2", "replica 3"]
+    assert columns.heads == ["broker 1", "broker 2", "broker 3"]
     rows = {name: [spoken(each) for each in cells] for name, cells in columns.rows}
     assert rows["replica_states.is_shutdown"] == ["no → yes", "no", "no"]
     assert rows["replica_states.local_log"][1] == (

@@ -75,15 +75,15 @@ def test_on_a_phone_a_picture_has_the_width_of_the_screen_and_nothing_overlaps(n
 
 def test_what_a_lane_says_stands_above_its_log():
     lane = Lane(
-        [[Text("Replica 1", bold=True)], [Text("follows replica 2")], [Text("its ISR {1, 2}")]],
+        [[Text("Broker 1", bold=True)], [Text("follows broker 2")], [Text("its ISR {1, 2}")]],
         [Entry(0, "p1")],
         notes=[Text("differs from the leader")],
     )
     with arranged(ON_A_PHONE):
         found = {each[-1]: each for each in boxes(draw_cluster(Cluster("A log", [lane])))}
-    said = [found[each] for each in ("Replica 1", "follows replica 2", "differs from the leader")]
+    said = [found[each] for each in ("Broker 1", "follows broker 2", "differs from the leader")]
     assert all(each[3] < found["p1"][1] for each in said)
-    assert found["Replica 1"][2] < found["follows replica 2"][0], "they stand side by side"
+    assert found["Broker 1"][2] < found["follows broker 2"][0], "they stand side by side"
 
 
 def test_links_that_are_down_are_told_where_there_is_no_room_for_them():
@@ -98,7 +98,7 @@ def test_links_that_are_down_are_told_where_there_is_no_room_for_them():
 
 
 def test_a_long_log_is_as_wide_as_it_must_be():
-    lane = Lane([[Text("Replica 1")]], [Entry(9, "p1")])
+    lane = Lane([[Text("Broker 1")]], [Entry(9, "p1")])
     with arranged(ON_A_PHONE):
         room, found = places(draw_cluster(Cluster("A log", [lane])))
     assert room[2] > PHONE

@@ -251,7 +251,7 @@ def test_all_replicas_and_records_are_in_the_picture():
         s, svg = plain(view(model.layout, row)), model.spec.draw(model, row)
         written, shown = texts(svg), tooltips(svg)
         for replica in range(1, 6):
-            assert f"Replica {replica}" in written
+            assert f"Broker {replica}" in written
         records = [
             f"offset {offset}: id {record['id']}, epoch {record['epoch']}"
             for log in list(s["replica_log"].values())[:5]
@@ -267,7 +267,7 @@ def test_the_alternative_names_leader_isr_logs_and_watermarks():
     row = play(model, KIP_101_LOSS[:8])[-1]
     text = described(model.spec.draw(model, row))
     assert "Controller: leader epoch 2, leader 1, ISR {1, 2}" in text
-    assert "Replica 1: believes it leads, epoch 0 ● in ISR, its ISR {1, 2}." in text
+    assert "Broker 1: believes it leads, epoch 0 ● in ISR, its ISR {1, 2}." in text
     assert "offset 0: id 0 epoch 0, committed" in text
     assert "hw 1." in text
     assert "hw 0." in text
@@ -281,7 +281,7 @@ def test_a_loss_is_shown_and_said():
     assert "truncated" in written, "the uncommitted one"
     assert {"id 0 e0", "id 1 e1"} <= set(written)
     assert any("weak_isr is broken" in each for each in written)
-    assert "follows replica 1" in written
+    assert "follows broker 1" in written
 
 
 def test_an_invariant_that_can_not_be_computed_is_said_and_drawn():
@@ -316,8 +316,8 @@ def test_deposed_leaders_are_told_from_the_true_one():
     rows = play(model, steps)
     assert "leader" in texts(model.spec.draw(model, rows[2]))
     written = texts(model.spec.draw(model, rows[-1]))
-    assert written.index("believes it leads") < written.index("Replica 2")
-    assert written.index("Replica 2") < len(written) - written[::-1].index("leader") - 1
+    assert written.index("believes it leads") < written.index("Broker 2")
+    assert written.index("Broker 2") < len(written) - written[::-1].index("leader") - 1
 
 
 def test_the_talk_slide_by_slide():
@@ -385,7 +385,7 @@ def test_the_first_column_may_have_another_number():
 
 def test_neighbouring_epochs_differ_in_lightness_and_have_their_numbers():
     assert all(contrast(one, other) > 1.1 for one, other in pairwise(palette.SHADES))
-    lane = Lane([[Text("Replica 1")]], [Entry(k, "r", f"epoch {k}", f"e{k}", k) for k in range(9)])
+    lane = Lane([[Text("Broker 1")]], [Entry(k, "r", f"epoch {k}", f"e{k}", k) for k in range(9)])
     written = texts(draw_cluster(Cluster("epochs", [lane])))
     assert all(f"e{k}" in written or f"epoch {k}" in written for k in range(9))
 
@@ -598,7 +598,7 @@ def test_flags_and_messages_are_compared_by_their_topics():
         flag = Flag(hw, Text(f"hw {hw}", topic=topic, short=str(hw)))
         items = [Message(f"request {k}", fate, topic=topic and f"{topic}{k}") for k in range(sent)]
         entries = [Entry(k - last + 1, f"id {k}") for k in (last - 1, last)]
-        lane = Lane([[Text("Replica 1")]], entries, [flag])
+        lane = Lane([[Text("Broker 1")]], entries, [flag])
         return Cluster(lanes=[lane], line=flag, messages=[Messages("Sent", items)], first=last - 1)
 
     before = cluster(1, 2, "may be picked", 1)
@@ -615,7 +615,7 @@ def test_flags_and_messages_are_compared_by_their_topics():
 
 
 def test_a_record_in_the_place_of_a_lost_one_is_new_there():
-    empty = Lane([[Text("Replica 1")]])
+    empty = Lane([[Text("Broker 1")]])
     lanes = [replace(empty, entries=[Entry(0, "id 1", gone="id 0")])]
     [lane] = with_changes(Cluster(lanes=lanes), Cluster(lanes=[empty])).lanes
     assert (lane.entries[0].mark, lane.entries[0].gone) == ("new", "id 0")

@@ -62,7 +62,7 @@ def test_answers_are_those_of_the_notebooks():
     ]
     assert right_answers("kafka/the_talk") == [
         *("nobody", "no", "no", "2", "2", "2", "nobody", "2", "later epoch"),
-        *("it follows replica 3", "2", "older", "3", "1", "it leads, and keeps its own"),
+        *("it follows broker 3", "2", "older", "3", "1", "it leads, and keeps its own"),
     ]
 
 
@@ -172,7 +172,7 @@ def test_a_saved_notebook_folds_what_answers_a_question():
         if ask := beat["ask"]:
             assert escape(ask["question"]) in open_text
             assert escape(ask["why"]).partition("**")[0] not in open_text
-    before, after = open_text.split(escape("Put replica 2's high watermark where it is now."))
+    before, after = open_text.split(escape("Put broker 2's high watermark where it is now."))
     assert "<img" not in before.rpartition("<div")[2] + after.partition("</div>")[0]
 
 

@@ -9,7 +9,7 @@ from protocol_lab.notebook import scenario
 from protocol_lab.traces.scenarios import play
 
 CLEAN_ELECTION = """
-    # replica 2 is in the ISR
+    # broker 2 is in the ISR
     controller_elect_leader(new_leader=2)
     become_leader(request=LeaderAndIsrRequest(leader_epoch=3))
     leader_write(replica=2)
@@ -24,7 +24,7 @@ def test_a_broken_isr_property_ends_as_a_loss():
     assert holding(before.state, constants, record=0) == {1}
     lost = go_on(name, CLEAN_ELECTION, max_leader_epoch=3, max_records=3)
     assert holding(lost.state, lost.model.constants, record=0) == set()
-    assert [moment.caption for moment in lost.path[-4:-2]] == ["replica 2 is in the ISR", ""]
+    assert [moment.caption for moment in lost.path[-4:-2]] == ["broker 2 is in the ISR", ""]
 
 
 def test_a_section_of_the_page_on_real_kafka():
@@ -70,7 +70,7 @@ def test_the_scenario_takes_the_old_steps_up_to_the_refused_one(old, again):
     refused = walk.path[len(stopped.steps)].caption
     page = where_refused(again, end=True).data
     assert page.count("<img") == 1
-    assert "✗ Refused: Replica 2 learns of leader 1, epoch 2." in unescape(page)
+    assert "✗ Refused: Broker 2 learns of leader 1, epoch 2." in unescape(page)
     assert "✗ fenced_become_follower_and_truncate" in refused
     constants = walk.model.constants
     assert holding(walk.state, constants, record=0) == {1, 2}

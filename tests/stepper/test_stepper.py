@@ -43,19 +43,19 @@ TALK = """\
 # spec: kafka.unclean_leader_election  replicas=3 producers=2 min_isr=2
 # The latest offset is not always safe
 produce_message(replica=1, producer=1)   # slide 46: producer 1 sends to the leader
-become_out_of_sync(replica=2)            # slide 47: replica 2 falls behind
-swap_preferred_leader(replica=3)         # slide 48: a balancer prefers replica 3
-preferred_leader_election()              # slide 48: replica 3 leads
+become_out_of_sync(replica=2)            # slide 47: broker 2 falls behind
+swap_preferred_leader(replica=3)         # slide 48: a balancer prefers broker 3
+preferred_leader_election()              # slide 48: broker 3 leads
 produce_message(replica=3, producer=2)   # slide 49: producer 2 sends to the new leader
-become_follower(replica=2)               # slide 50: replica 2 follows
+become_follower(replica=2)               # slide 50: broker 2 follows
 replicate(replica=2, entries=1)          # slide 50: and copies offset 1
 swap_preferred_leader(replica=1)         # slide 51: the balancer changes its mind
-preferred_leader_election()              # slide 51: replica 1 leads again
-become_follower(replica=3)               # slide 51: replica 3 truncates offset 1
-replicate(replica=3, entries=1)          # slide 52: replica 3 copies offset 1 of replica 1
+preferred_leader_election()              # slide 51: broker 1 leads again
+become_follower(replica=3)               # slide 51: broker 3 truncates offset 1
+replicate(replica=3, entries=1)          # slide 52: broker 3 copies offset 1 of broker 1
 produce_message(replica=1, producer=1)   # slide 53: producer 1 sends again
-become_out_of_sync(replica=3)            # slide 54: replica 3 falls behind
-unstable_replica_dies_when_leader()      # slide 55: replica 1 dies
+become_out_of_sync(replica=3)            # slide 54: broker 3 falls behind
+unstable_replica_dies_when_leader()      # slide 55: broker 1 dies
 unclean_leader_election_choose_latest_offset(replica=2)  # slide 56: offset 1 is lost
 !violates committed_messages_never_lost
 """
@@ -63,7 +63,7 @@ unclean_leader_election_choose_latest_offset(replica=2)  # slide 56: offset 1 is
 
 @pytest.fixture
 def walk():
-    """Two steps into KIP-320: replica 1 is elected, and knows it."""
+    """Two steps into KIP-320: broker 1 is elected, and knows it."""
     begun = Walk.begin(load("kafka.kip_320").bind())
     begun.take("controller_elect_leader(new_leader=1)")
     begun.take("become_leader(request=LeaderAndIsrRequest(leader=1))")
@@ -205,7 +205,7 @@ def test_a_bound_that_is_used_up_is_no_switch():
         (
             "talk_46_56_found_scenario",
             15,
-            "✗ Refused: Unclean election of replica 3 (latest offset). Replica 3 has the committed"
+            "✗ Refused: Unclean election of broker 3 (latest offset). Broker 3 has the committed"
             " record, but of an older epoch",
         ),
         (  # whose guard's reason has a parenthesis of its own
@@ -222,7 +222,7 @@ def test_a_caption_says_a_refused_step_in_words(name, depth, told):
 
 
 def test_captions_come_from_the_scenario_or_from_the_action(talk, walk):
-    assert board(walk)["caption"]["text"] == "Replica 1 leads in epoch 0."
+    assert board(walk)["caption"]["text"] == "Broker 1 leads in epoch 0."
     caption = ask(talk, "redo")["caption"]
     assert caption == {
         "slide": "46",
@@ -356,7 +356,7 @@ def test_the_static_drawing_needs_no_script_and_is_the_same_every_time(walk):
     assert tags.open == []
     assert not tags.seen & {"script", "style", "svg", "button"}
     assert html == static_html(walk) == show(walk).data
-    assert "Replica 1 leads in epoch 0." in html
+    assert "Broker 1 leads in epoch 0." in html
     assert "<img" in strip(walk).data
     assert board(walk)["caption"]["text"] in static_text(walk)
 
@@ -788,7 +788,7 @@ def test_names_in_plain_words():
     texts = [text for text, _ in constant_texts(load("kafka.unclean_leader_election").bind())]
     assert texts[:5] == [
         "3 replicas",
-        "unstable replica 1",
+        "unstable broker 1",
         "min isr 2",
         "2 producers",
         "election rule: latest offset",
@@ -806,7 +806,7 @@ def test_choices_in_plain_words(walk):
         for each in board(model)["can"]
         for choice in each["choices"]
     }
-    assert labels["leader_write(replica=1)"] == "replica 1"
+    assert labels["leader_write(replica=1)"] == "broker 1"
     assert labels["broadcast(source=1, lost={2, 3})"] == "source 1, lost: {2, 3}"
     assert labels["broadcast(source=1, lost={})"] == "source 1, lost: none"
     follower = "follower=2, request=LeaderAndIsrRequest(leader=1)"
@@ -817,8 +817,8 @@ def test_choices_in_plain_words(walk):
     model = load("kafka.unclean_leader_election").bind()
     action = model.action("replicate")
     row = Walk.begin(model).row
-    assert choice_text(model, row, action, {"replica": 3, "entries": 1}) == "replica 3, 1 entry"
-    assert choice_text(model, row, action, {"replica": 3, "entries": 2}) == "replica 3, 2 entries"
+    assert choice_text(model, row, action, {"replica": 3, "entries": 1}) == "broker 3, 1 entry"
+    assert choice_text(model, row, action, {"replica": 3, "entries": 2}) == "broker 3, 2 entries"
 
 
 def test_a_command_waits_until_a_view_is_whole(talk, monkeypatch):

@@ -77,7 +77,7 @@ def fails(error):
     ("run", "said"),
     [
         (lambda: 7, "The run says '7', which is none of the choices: yes, no."),
-        (fails(LabError("There is no replica 4.")), "There is no replica 4."),
+        (fails(LabError("There is no broker 4.")), "There is no broker 4."),
         (fails(NameError("walk")), "The run failed: NameError: walk. Run the cells above"),
         (fails(KeyboardInterrupt()), "You have interrupted the run. Choose again"),
     ],

@@ -24,11 +24,11 @@ CUT = (*COPIED, "truncate_to(replica=1, end_offset=0)")
 def test_what_is_lost_is_said_where_nothing_was_promised():
     name = "kafka.finite_replicated_log"
     assert last_told(name) == ""
-    assert last_told(name, *WRITTEN) == "Replica 1 writes record 2."
-    assert last_told(name, *COPIED) == "Replica 2 gets “record 2” from replica 1."
-    assert last_told(name, *CUT) == "Replica 1 cuts off 1 record."
+    assert last_told(name, *WRITTEN) == "Broker 1 writes record 2."
+    assert last_told(name, *COPIED) == "Broker 2 gets “record 2” from broker 1."
+    assert last_told(name, *CUT) == "Broker 1 cuts off 1 record."
     lost = last_told(name, *CUT, "truncate_to(replica=2, end_offset=0)")
-    assert lost == "Replica 2 cuts off 1 record. Nobody holds record 2 any more."
+    assert lost == "Broker 2 cuts off 1 record. Nobody holds record 2 any more."
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_what_a_server_without_a_disk_does_is_told_once():
 def test_beside_a_scenarios_own_caption_the_step_is_told_as_far_as_there_is_room():
     walk = play(scenario("kip_101_weak_isr"))
     walk.go_to(9)
-    assert walk.moment.caption.startswith("Replica 3 copies the record")
-    assert narrated(walk.model, walk.moment).startswith("Replica 3 gets")
+    assert walk.moment.caption.startswith("Broker 3 copies the record")
+    assert narrated(walk.model, walk.moment).startswith("Broker 3 gets")
     for moment in walk.path[1:]:
         told = narrated(walk.model, moment)
         assert not told or len(told) + len(moment.caption) <= LONGEST

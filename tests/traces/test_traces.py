@@ -247,11 +247,11 @@ def test_the_caption_of_a_state_tells_what_is_refused_there_and_why():
         )
     )
     start, elected = (caption(walk.model, each) for each in walk.path)
-    assert start.endswith(" ✗ Refused: Replica 1 writes a record. Nobody leads")
+    assert start.endswith(" ✗ Refused: Broker 1 writes a record. Nobody leads")
     assert start.startswith("All logs are empty")
     assert elected == (
-        "slide 3: elected ✗ Refused: Replica 1 writes a record. It has not heard"
-        " ✗ Refused: The controller makes replica 1 leader."
+        "slide 3: elected ✗ Refused: Broker 1 writes a record. It has not heard"
+        " ✗ Refused: The controller makes broker 1 leader."
         " The controller has this leader already"
     )
 
