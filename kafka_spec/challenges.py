@@ -67,7 +67,7 @@ CHALLENGES = [
         hints=[
             "Which of both messages at that offset is of the later epoch? Would you rather have"
             " the other one committed?",
-            "The message of epoch 1 is committed as soon as all of the ISR hold it. Who has to"
+            "The message of epoch 0 is committed as soon as all of the ISR hold it. Who has to"
             " lead for that, and who has to copy it?",
             "The rule compares the last messages of those who are alive, and looks only when"
             " nobody of the ISR is. So the ISR must be down to one replica, which dies.",

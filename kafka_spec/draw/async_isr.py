@@ -5,6 +5,7 @@ from typing import Any
 
 from kafka_spec.draw.shared import *
 from protocol_lab.drawing import *
+from protocol_lab.explain.wording import letter
 
 
 def draw_async_isr(high_watermark: Callable[[Any], int]) -> Callable[..., str]:
@@ -77,8 +78,9 @@ def _lane(s, c, r: int, hw: int) -> Lane:
             _offsets_only(end),
             set(enumerate(_offsets_only(hw))),
             {offset: _offsets_only(hw)[offset] for offset in missing},
+            hw if r == c.leader else 0,
             lambda offset, _: offset < s.leader_state.offsets[c.leader],
-            kept="missing",
+            "missing",
         ),
         badge="crown" if r == c.leader else "",
     )
@@ -92,7 +94,7 @@ def _leader_says(s, r: int) -> str:
 
 def _offsets_only(end: int) -> Log:
     """A log of which only its length is known."""
-    return [Shown(f"rec {offset}") for offset in range(end)]
+    return [Shown(letter(offset + 1)) for offset in range(end)]
 
 
 def _isr_messages(name: str, bag, is_stale: Callable[[int], bool]) -> Messages:

@@ -1,10 +1,11 @@
 """The sentences that stand on a stepper's buttons, for all actions of the Kafka specs.
 
-A parameter stands in braces; `{entries:message}` counts: "1 message", "2 messages".
+A parameter stands in braces; `{entries:message}` counts: "1 message", "2 messages"; `{record:A}` is
+the name of a record.
 """
 
 LOGS = {
-    "append": "Write record {record} to broker {replica}",
+    "append": "Write {record:A} to broker {replica}",
     "truncate_to": "Cut broker {replica}'s log to {end_offset:record}",
     "replicate_to": "Broker {target} copies from broker {source}",
 }
@@ -51,7 +52,7 @@ REPLICATION = {
 }
 
 UNCLEAN_ELECTION = {
-    "produce_message": "Producer {producer} sends to broker {replica}",
+    "produce_message": "Producer {producer} sends {producer:A} to broker {replica}",
     "replicate": "Broker {replica} fetches {entries:message}",
     "become_out_of_sync": "Broker {replica} leaves the ISR",
     "become_in_sync": "Broker {replica} joins the ISR",
@@ -89,7 +90,7 @@ BROKERS = {
     "send_fetch_request": "Broker {broker} fetches from broker {leader}",
     "receive_fetch_request": "Broker {message.dest} gets broker {message.source}'s fetch",
     "receive_fetch_response": "Broker {message.dest} gets broker {message.source}'s answer",
-    "write_record_to_leader": "Write value {value} to broker {broker}",
+    "write_record_to_leader": "Write {value:A} to broker {broker}",
     "data_loss_shutdown": "Power cut: broker {broker} loses its log",
     "no_data_loss_shutdown": "Broker {broker} stops, {shutdown}",
     "receive_broker_reg_request": _register,
@@ -106,7 +107,7 @@ SETTINGS = {
     "copy": "Broker {follower} copies from the leader",
     "fall_behind": "Broker {follower} falls behind and leaves the ISR",
     "rejoin": "Broker {follower} is in the ISR again",
-    "give_up": "The producer of {value} gives up",
+    "give_up": "The producer of {value:A} gives up",
     "stop": "Stop broker {broker}",
     "pause": "Broker {broker} pauses until its session ends",
     "kill": "Kill broker {broker}",

@@ -7,6 +7,7 @@ for a learner's own variant.
 from typing import Any
 
 from kafka_spec.draw.shared import or_none, set_text
+from protocol_lab.explain.wording import letter
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 from protocol_lab.model.step_text import Step
@@ -39,7 +40,7 @@ def log_events(before, after, c, step: Step) -> list[Event]:
     for replica in range(1, c.replicas + 1):
         old, new = before.logs[replica], after.logs[replica]
         if new.end_offset > old.end_offset:
-            record = f"record {new.records[old.end_offset]}"
+            record = letter(new.records[old.end_offset])
             source = step.args.get("source")
             if source:
                 found.append(Arrow(AT_ONCE, broker_name(source), broker_name(replica), record))
@@ -50,7 +51,7 @@ def log_events(before, after, c, step: Step) -> list[Event]:
             text = f"cuts off {lost} {'record' if lost == 1 else 'records'}"
             found.append(Note(broker_name(replica), text))
     gone = sorted(_held(before, c) - _held(after, c))
-    return found + [Note(EVERYBODY, f"nobody holds record {each} any more") for each in gone]
+    return found + [Note(EVERYBODY, f"nobody holds {letter(each)} any more") for each in gone]
 
 
 def _held(s, c) -> set[int]:
@@ -108,7 +109,7 @@ def _fetched(before, after, follower: int, leader: int) -> Event:
             AT_ONCE, broker_name(leader), broker_name(follower), cut or "nothing to change"
         )
     record = log.records[log.end_offset - 1]
-    text = f"id {record.id} e{record.epoch}, hw {after.replica_state[follower].hw}"
+    text = f"{letter(record.id + 1)} e{record.epoch}, hw {after.replica_state[follower].hw}"
     return Arrow(AT_ONCE, broker_name(leader), broker_name(follower), text)
 
 
@@ -116,7 +117,7 @@ def _local_change(before, after, replica: int) -> str:
     old, new = before.replica_log[replica], after.replica_log[replica]
     if new.end_offset > old.end_offset:
         record = new.records[new.end_offset - 1]
-        return f"writes id {record.id} e{record.epoch}"
+        return f"writes {letter(record.id + 1)} e{record.epoch}"
     if after.replica_state[replica].hw != before.replica_state[replica].hw:
         return f"hw {after.replica_state[replica].hw}"
     return _truncated(old, new) or "changes nothing"
@@ -144,7 +145,7 @@ def unclean_election_events(before, after, c, step: Step) -> list[Event]:
     found += [Note(broker_name(replica), "dies", CRASH) for replica in sorted(died)]
     found += [Note(broker_name(replica), "is back", RESTART) for replica in sorted(back)]
     if new.leader_epoch != old.leader_epoch:
-        lead = f"lead in epoch {new.leader_epoch}"
+        lead = f"lead in epoch {new.leader_epoch - 1}"
         found.append(Arrow(AT_ONCE, CONTROLLER, broker_name(new.leader), lead))
     if new.isrs != old.isrs and not died and new.leader == old.leader:
         isr = f"ISR {set_text(new.isrs)}"
@@ -159,7 +160,8 @@ def unclean_election_events(before, after, c, step: Step) -> list[Event]:
 def _produced(after, step: Step) -> Event:
     replica, producer = step.args["replica"], step.args["producer"]
     log = after.replica_states[replica].local_log
-    text = f"p{producer} e{log.items[log.length - 1].leader_epoch}, offset {log.length - 1}"
+    epoch = log.items[log.length - 1].leader_epoch - 1
+    text = f"{letter(producer)} e{epoch}, offset {log.length - 1}"
     return Arrow(AT_ONCE, f"producer {producer}", broker_name(replica), text)
 
 

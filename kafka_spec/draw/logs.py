@@ -2,6 +2,7 @@
 
 from kafka_spec.draw.shared import Log, Shown, entries_of, named
 from protocol_lab.drawing import Cluster, Entry, Lane, Text, drawing_of
+from protocol_lab.explain.wording import letter
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 
@@ -33,7 +34,8 @@ def logs_label(model: Model, row: bytes) -> str:
     """The records of each log, a line a replica, – for an empty one: a node of a state graph."""
     s = view(model.layout, row)
     return "\n".join(
-        " ".join(map(str, _numbers(s, r))) or "–" for r in range(1, model.constants.replicas + 1)
+        " ".join(letter(each) for each in _numbers(s, r)) or "–"
+        for r in range(1, model.constants.replicas + 1)
     )
 
 
@@ -42,7 +44,7 @@ def _numbers(s, r: int) -> list[int]:
 
 
 def _log(s, r: int) -> Log:
-    return [Shown(f"rec {number}", shade=number) for number in _numbers(s, r)]
+    return [Shown(letter(number), shade=number) for number in _numbers(s, r)]
 
 
 def describe_ids(s, c) -> Cluster:

@@ -12,6 +12,7 @@ from kafka_spec.model import (
     presumes_leadership,
 )
 from protocol_lab.drawing import *
+from protocol_lab.explain.wording import letter
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 
@@ -21,9 +22,9 @@ UNUSED, PAST = "nobody acts on it", "past for everybody"
 def describe(s, c) -> Cluster:
     """The controller, the replicas with logs and beliefs, and the requests on their way.
 
-    A record is marked as committed if any replica that believes it leads regards it so. At a
-    replica of that leader's ISR, or of the controller's, that lacks it, it is marked as lost, or as
-    cut off if a replica that can still be elected has it.
+    A record is committed if a replica that believes it leads regards it so, or, where there is none
+    that does, any replica. At a replica of that leader's ISR, or of the controller's, that lacks
+    it, it is marked as lost, or as cut off if a replica that can still be elected has it.
     """
     replicas = range(1, c.replicas + 1)
     committed, lost = _committed(s, replicas), _lost_in_isr(s, replicas)
@@ -33,7 +34,13 @@ def describe(s, c) -> Cluster:
             _lane(
                 s,
                 r,
-                entries_of(_replica_log(s, r), committed, lost.get(r), partial(_can_still_lead, s)),
+                entries_of(
+                    _replica_log(s, r),
+                    committed,
+                    lost.get(r),
+                    s.replica_state[r].hw,
+                    partial(_can_still_lead, s),
+                ),
             )
             for r in replicas
         ],
@@ -111,17 +118,16 @@ def _replica_log(s, r: int) -> Log:
 
 
 def _record(record) -> Shown:
-    return Shown(f"id {record.id}", record.epoch)
+    return Shown(letter(record.id + 1), record.epoch)
 
 
 def _committed(s, replicas: Iterable[int]) -> set[tuple[int, Shown]]:
-    """The (offset, record) below the high watermark of any replica that believes it leads."""
-    return {
-        (offset, record)
-        for leader in replicas
-        if presumes_leadership(s, leader)
-        for offset, record in enumerate(_replica_log(s, leader)[: s.replica_state[leader].hw])
-    }
+    """The (offset, record) below the high watermark of any replica that believes it leads, and,
+    at other offsets, below that of any replica."""
+    below = {r: set(enumerate(_replica_log(s, r)[: s.replica_state[r].hw])) for r in replicas}
+    of_leaders = {each for r in replicas if presumes_leadership(s, r) for each in below[r]}
+    offsets = {offset for offset, _ in of_leaders}
+    return of_leaders | {each for r in replicas for each in below[r] if each[0] not in offsets}
 
 
 def _lost_in_isr(s, replicas: Iterable[int]) -> dict[int, dict[int, Shown]]:

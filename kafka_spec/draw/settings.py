@@ -2,6 +2,7 @@
 
 from kafka_spec.draw.shared import *
 from protocol_lab.drawing import Bar, Card, Cluster, Flag, Lane, Text, Value, drawing_of
+from protocol_lab.explain.wording import letter
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 
@@ -44,7 +45,7 @@ def _controller(s, c) -> Bar:
 
 def _lane(s, c, broker: int, lost: dict[int, Shown]) -> Lane:
     log = _log(s, broker)
-    committed = {(offset, each) for offset, each in enumerate(log) if _is_promised(s, each)}
+    committed = {(offset, each) for offset, each in enumerate(log) if _is_read(s, each)}
     name = [Text(f"Broker {broker}", bold=True)]
     if c.racks < c.replicas:
         name.append(Text(f"rack {(broker - 1) % c.racks + 1}", "muted"))
@@ -59,6 +60,7 @@ def _lane(s, c, broker: int, lost: dict[int, Shown]) -> Lane:
             log,
             committed,
             lost if broker == s.leader else {},
+            s.high_watermark,
             lambda offset, record: _is_somewhere(s, c, record),
             "missing",
         ),
@@ -70,21 +72,17 @@ def _lane(s, c, broker: int, lost: dict[int, Shown]) -> Lane:
 def _log(s, broker: int) -> Log:
     if broker == NONE:
         return []
-    return [Shown(_name(each.value), each.epoch) for each in s.log[broker]]
+    return [Shown(letter(each.value), each.epoch) for each in s.log[broker]]
 
 
-def _name(value: int) -> str:
-    return "ABC"[value - 1]
-
-
-def _is_promised(s, record: Shown) -> bool:
-    value = "ABC".index(record.label) + 1
-    return value in s.acknowledged or value in s.read
+def _is_read(s, record: Shown) -> bool:
+    """Consumers read what is committed, as soon as it is."""
+    return record.label in map(letter, members(s.read))
 
 
 def _is_somewhere(s, c, record: Shown) -> bool:
     return any(
-        _name(each.value) == record.label
+        letter(each.value) == record.label
         for broker in range(1, c.replicas + 1)
         for each in s.log[broker]
     )
@@ -108,33 +106,33 @@ def _lost(s) -> dict[int, Shown]:
         return {}
     held = {each.value for each in s.log[s.leader]}
     promised = sorted({*members(s.acknowledged), *members(s.read)} - held)
-    return {value - 1: Shown(_name(value)) for value in promised}
+    return {value - 1: Shown(letter(value)) for value in promised}
 
 
 def _producers(s, lost: dict[int, Shown]) -> Card:
     lines = [
         Text(
-            f"sent {list_text(map(_name, range(1, s.sent + 1)))}" if s.sent else "nothing sent",
+            f"sent {list_text(map(letter, range(1, s.sent + 1)))}" if s.sent else "nothing sent",
             "muted",
         )
     ]
     acknowledged = list(members(s.acknowledged))
     if acknowledged:
-        lines.append(Text(f"✓ acknowledged: {list_text(map(_name, acknowledged))}", "good"))
-    failed = list_text(map(_name, members(s.failed)))
+        lines.append(Text(f"✓ acknowledged: {list_text(map(letter, acknowledged))}", "good"))
+    failed = list_text(map(letter, members(s.failed)))
     if failed:
         lines.append(Text(f"told failed: {failed}", "muted"))
     gone = [value for value in acknowledged if value - 1 in lost]
     if gone:
-        lines.append(Text(f"✗ the leader lacks {list_text(map(_name, gone))}", "bad"))
+        lines.append(Text(f"✗ the leader lacks {list_text(map(letter, gone))}", "bad"))
     return Card("Producers", lines)
 
 
 def _consumers(s, lost: dict[int, Shown]) -> Card:
     seen = list(members(s.read))
-    text = f"read {list_text(map(_name, seen))}" if seen else "nothing read"
+    text = f"read {list_text(map(letter, seen))}" if seen else "nothing read"
     lines = [Text(text, "muted")]
     gone = [value for value in seen if value - 1 in lost]
     if gone:
-        lines.append(Text(f"✗ can't read {list_text(map(_name, gone))} again", "bad"))
+        lines.append(Text(f"✗ can't read {list_text(map(letter, gone))} again", "bad"))
     return Card("Consumers", lines)

@@ -9,9 +9,9 @@ from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 
 LEGEND = (
-    "✓ solid border: committed · dashed: not committed · hatched: truncated just now"
-    " · highlighted: changed just now · hollow crown, dashed lane: believes that it leads, and has"
-    " been overtaken"
+    "solid border: committed · ✓: this broker knows it · dashed: not committed"
+    " · hatched: truncated just now · highlighted: changed just now · hollow crown, dashed lane:"
+    " believes that it leads, and has been overtaken"
 )
 
 
@@ -22,12 +22,12 @@ class Shown(NamedTuple):
     epoch: int | None = None
     shade: int | None = None
 
-    def box(self, offset: int, committed: bool = False, mark: str = "", gone: str = "") -> Entry:
+    def box(self, offset: int, committed: bool = False, known: bool = True) -> Entry:
         """The record's box at an offset."""
         detail, short, shade = "", "", self.shade
         if self.epoch is not None:
             detail, short, shade = f"epoch {self.epoch}", f"e{self.epoch}", self.epoch
-        return Entry(offset, self.label, detail, short, shade, committed, mark, gone)
+        return Entry(offset, self.label, detail, short, shade, committed, known)
 
     def __str__(self) -> str:
         return self.label if self.epoch is None else f"{self.label} e{self.epoch}"
@@ -45,23 +45,25 @@ def entries_of(
     log: Log,
     committed: Collection[tuple[int, Shown]] = (),
     lacking: dict[int, Shown] | None = None,
+    hw: int | None = None,
     is_kept: Callable[[int, Shown], bool] = nowhere,
     kept: str = "cut off",
 ) -> list[Entry]:
     """A log's boxes: the records here, and the committed ones that are lacking here.
 
-    Those are lost only if nobody who can lead has them, as is_kept(offset, record) says; `kept` is
+    hw: how many records are committed as far as this broker knows; None: it knows of all. Lacking
+    ones are lost only if nobody who can lead has them, as is_kept(offset, record) says; `kept` is
     the word for the others.
     """
     entries, lacking = [], lacking or {}
     for offset, record in enumerate(log):
-        box = record.box(offset, (offset, record) in committed)
+        box = record.box(offset, (offset, record) in committed, hw is None or offset < hw)
         if offset in lacking:
             box = replace(box, gone=str(lacking[offset]))
         entries.append(box)
     for offset, record in lacking.items():
         if offset >= len(log):
-            entries.append(record.box(offset, mark="lost", gone=str(record)))
+            entries.append(replace(record.box(offset), mark="lost", gone=str(record)))
     return [
         replace(each, word=kept)
         if each.gone and is_kept(each.offset, lacking[each.offset])

@@ -2,6 +2,7 @@
 
 from kafka_spec.draw.shared import *
 from protocol_lab.drawing import Bar, Card, Cluster, Flag, Lane, Text, Value, drawing_of
+from protocol_lab.explain.wording import letter
 from protocol_lab.model.layout import NONE
 
 
@@ -17,10 +18,10 @@ def describe(s, c) -> Cluster:
         line=Flag(
             end,
             Text(
-                "committed up to here",
+                f"high watermark {end}",
                 bold=True,
-                topic="committed",
-                short=f"before offset {end}",
+                topic="high watermark",
+                short=str(end),
             ),
         ),
         cards=[_producer(s, producer, lost) for producer in range(1, c.producers + 1)],
@@ -37,7 +38,7 @@ draw_unclean_leader_election = drawing_of(describe)
 def _controller(s, c) -> Bar:
     zk = s.zk_state
     values = [
-        Value("leader epoch", Text(str(zk.leader_epoch))),
+        Value("leader epoch", Text(str(zk.leader_epoch - 1))),
         Value("leader", Text(or_none(zk.leader))),
         Value("in sync", Text(_in_sync(s, c.min_isr))),
         Value("alive", Text(set_text(zk.alive_replicas))),
@@ -67,7 +68,8 @@ def _lane(s, c, r: int, committed: set[tuple[int, Shown]], lost: dict[int, Shown
 
 
 def _messages(sequence) -> Log:
-    return [Shown(f"p{message.producer}", message.leader_epoch) for message in sequence]
+    """Records in the words of the picture: those of producer 1 are A; epochs count from 0."""
+    return [Shown(letter(message.producer), message.leader_epoch - 1) for message in sequence]
 
 
 def _local_log(s, r: int) -> Log:
@@ -117,7 +119,9 @@ def _lost_at_leader(promised: Log, log: Log) -> dict[int, Shown]:
 def _producer(s, producer: int, lost: dict[int, Shown]) -> Card:
     """What a producer waits for, what was acknowledged to it, and what of that is gone."""
     promised = _messages(s.committed_messages)
-    acknowledged = [offset for offset, each in enumerate(promised) if each.label == f"p{producer}"]
+    acknowledged = [
+        offset for offset, each in enumerate(promised) if each.label == letter(producer)
+    ]
     broken = [offset for offset in acknowledged if offset in lost]
     lines = [_waiting(s, producer)]
     if acknowledged:
@@ -126,7 +130,7 @@ def _producer(s, producer: int, lost: dict[int, Shown]) -> Card:
     if broken:
         text = f"✗ lost: {list_text(broken)}"
         lines.append(Text(text, "bad", topic=text))
-    return Card(f"Producer {producer}", lines)
+    return Card(f"Producer {producer} · {letter(producer)}", lines)
 
 
 def _waiting(s, producer: int) -> Text:
@@ -137,7 +141,7 @@ def _waiting(s, producer: int) -> Text:
         (record.epoch, offset)
         for states in s.replica_states
         for offset, record in enumerate(_messages(states.local_log))
-        if record.label == f"p{producer}"
+        if record.label == letter(producer)
         and (offset >= len(promised) or promised[offset] != record)
     ]
     if not places:

@@ -18,6 +18,7 @@ from kafka_spec.finite_replicated_log import (
 from kafka_spec.finite_replicated_log import append as append_to_log
 from protocol_lab import *
 from protocol_lab.drawing import Card, Cluster, Text, drawing_of
+from protocol_lab.explain.wording import letter
 from protocol_lab.teaching.exercises import *
 
 spec = finite_replicated_log.spec
@@ -35,9 +36,9 @@ class Written(Struct):
 def describe_written(s, c) -> Cluster:
     """The logs, and what clients know of them."""
     lines = [
-        Text(f"record {record} written")
+        Text(f"{letter(record)} written")
         if is_in_a_log(s, c, record)
-        else Text(f"✗ record {record} lost", "bad", bold=True)
+        else Text(f"✗ {letter(record)} lost", "bad", bold=True)
         for record in range(1, c.log_records + 1)
         if s.written[record - 1]
     ]
@@ -178,7 +179,7 @@ def is_crossed(s: State, c: Constants) -> bool:
 
 
 def is_two_one(log) -> bool:
-    """Does the log hold the records 2, 1?"""
+    """Does the log hold the records B, A?"""
     return log.records[0] == 2 and log.records[1] == 1
 
 
@@ -200,8 +201,8 @@ def is_two_one(log) -> bool:
 def cross_the_logs(answer) -> Feedback:
     """Reach a state with as few steps as you can.
 
-    Write the steps, one a line, to a state in which broker 1 holds the records 1, 2 and broker 2
-    holds 2, 1. Par is the length of the shortest way, which the check computes.
+    Write the steps, one a line, to a state in which broker 1 holds the records A, B and broker 2
+    holds B, A. Par is the length of the shortest way, which the check computes.
     """
     model = spec.bind(replicas=2)
     walk = take_steps(model, answer)
@@ -212,5 +213,5 @@ def cross_the_logs(answer) -> Feedback:
 
 
 def _records(log) -> str:
-    held = [str(log.records[offset]) for offset in range(log.end_offset)]
+    held = [letter(log.records[offset]) for offset in range(log.end_offset)]
     return ", ".join(held) or "empty"

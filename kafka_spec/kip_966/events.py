@@ -7,6 +7,7 @@ from kafka_spec.draw.shared import or_none, set_text
 from kafka_spec.kip_966 import wording
 from kafka_spec.kip_966.model import Broker, ReplicaStatus
 from protocol_lab import Spec
+from protocol_lab.explain.wording import letter
 from protocol_lab.model.declarations import lifeline
 from protocol_lab.model.node_sets import members
 from protocol_lab.model.step_text import Step
@@ -56,14 +57,14 @@ def broker_events(before: Any, after: Any, c: Any, step: Step) -> list[Event] | 
             found.append(Note(lifeline(Broker, broker), text))
     if after.inv_pos_acked != before.inv_pos_acked:
         new = after.inv_pos_acked & ~before.inv_pos_acked
-        values = ", ".join(map(wording.value_name, members(new)))
+        values = ", ".join(map(letter, members(new)))
         found.append(Note(EVERYBODY, f"{values} acknowledged"))
     return found or None
 
 
 def _decision(partition: Any) -> str:
     """The partition as the controller has it now."""
-    told = f"leader {or_none(partition.leader)} e{partition.leader_epoch}"
+    told = f"leader {or_none(partition.leader)} e{partition.leader_epoch - 1}"
     told += f", ISR {set_text(partition.isr)}"
     return told + (f", ELR {set_text(partition.elr)}" if partition.elr else "")
 
@@ -81,7 +82,7 @@ def _changes(before: Any, after: Any, broker: int) -> Iterator[str]:
     old, new = len(before.log[broker]), len(after.log[broker])
     if new > old:
         record = after.log[broker][new - 1]
-        yield f"appends {wording.value_name(record.value)} e{record.epoch}"
+        yield f"appends {letter(record.value)} e{record.epoch - 1}"
     elif new < old:
         yield f"truncates to {new} record{'s' if new != 1 else ''}"
     if before.hwm[broker] != after.hwm[broker]:
@@ -89,4 +90,4 @@ def _changes(before: Any, after: Any, broker: int) -> Iterator[str]:
 
 
 def _epoch(s: Any, broker: int) -> int:
-    return s.partition_metadata[broker].leader_epoch
+    return s.partition_metadata[broker].leader_epoch - 1

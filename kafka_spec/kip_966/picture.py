@@ -16,9 +16,9 @@ from kafka_spec.kip_966.wording import (
     fetch_request,
     register_answer,
     register_request,
-    value_name,
 )
 from protocol_lab.drawing import *
+from protocol_lab.explain.wording import letter
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 
@@ -48,11 +48,11 @@ def _controller(s: Any) -> Bar:
     partition = s.con_partition_metadata
     values = [
         Value("leader", Text(or_none(partition.leader))),
-        Value("leader epoch", Text(str(partition.leader_epoch))),
+        Value("leader epoch", Text(str(partition.leader_epoch - 1))),
         Value("ISR", Text(set_text(partition.isr))),
         Value("ELR", Text(set_text(partition.elr))),
         Value("last known ELR", Text(set_text(partition.last_known_elr))),
-        Value("partition epoch", Text(str(partition.partition_epoch))),
+        Value("partition epoch", Text(str(partition.partition_epoch - 1))),
     ]
     if partition.adding or partition.removing:
         values.append(Value("adding", Text(set_text(partition.adding))))
@@ -76,7 +76,7 @@ def _promised(s: Any) -> Bar:
 
 
 def _values(values: Any) -> str:
-    return ", ".join(map(value_name, values)) or "none"
+    return ", ".join(map(letter, values)) or "none"
 
 
 def _left(s: Any, c: Any) -> list[Bar]:
@@ -108,7 +108,7 @@ def _lane(s: Any, c: Any, broker: int, committed: set[tuple[int, Shown]]) -> Lan
             [_membership(s, broker), *_asked(s, broker)],
             [_own_isr(s, broker), Text(_fetching(s, c, broker), "muted")],
         ],
-        entries=entries_of(log, committed, lost, partial(_can_still_lead, s)),
+        entries=entries_of(log, committed, lost, s.hwm[broker] - 1, partial(_can_still_lead, s)),
         flags=[Flag(s.hwm[broker] - 1, named("hw", s.hwm[broker] - 1, topic="hw"))],
         notes=difference(log, _log(s, own.leader), own.leader, broker, f"broker {own.leader}"),
         badge=_badge(s, broker),
@@ -119,7 +119,7 @@ def _log(s: Any, broker: int) -> Log:
     """What a broker has; nothing for NONE, as where there is no leader."""
     if broker == NONE:
         return []
-    return [Shown(value_name(record.value), record.epoch) for record in s.log[broker]]
+    return [Shown(letter(record.value), record.epoch - 1) for record in s.log[broker]]
 
 
 def _epoch(s: Any, broker: int) -> Text:
@@ -150,7 +150,7 @@ def _is_true_leader(s: Any, broker: int) -> bool:
 
 
 def _role(s: Any, broker: int) -> Text:
-    epoch = s.partition_metadata[broker].leader_epoch
+    epoch = s.partition_metadata[broker].leader_epoch - 1
     if s.partition_status[broker] == "leader":
         is_true = _is_true_leader(s, broker)
         text = "leader" if is_true else "believes it leads"
@@ -209,7 +209,7 @@ def _committed(s: Any, brokers: range) -> set[tuple[int, Shown]]:
         if s.partition_status[broker] == "leader"
         for position, record in enumerate(_log(s, broker)[: s.hwm[broker] - 1])
     }
-    consumed = [Shown(value_name(record.value), record.epoch) for record in s.inv_consumed]
+    consumed = [Shown(letter(record.value), record.epoch - 1) for record in s.inv_consumed]
     return found | set(enumerate(consumed))
 
 
@@ -218,7 +218,7 @@ def _lost(s: Any, broker: int) -> dict[int, Shown]:
     if s.con_partition_metadata.leader != broker:
         return {}
     log = _log(s, broker)
-    consumed = [Shown(value_name(record.value), record.epoch) for record in s.inv_consumed]
+    consumed = [Shown(letter(record.value), record.epoch - 1) for record in s.inv_consumed]
     return {
         position: record
         for position, record in enumerate(consumed)
@@ -260,5 +260,7 @@ def _messages_in_flight(s: Any) -> Messages:
         for each in bag:
             ends = (f"Broker {each.source}", f"Broker {each.dest}")
             name = f"{each.source} → {each.dest}: {label(each)}"
-            items.append(Message(name, f"epoch {each.leader_epoch}", ends=ends, short=label(each)))
+            items.append(
+                Message(name, f"epoch {each.leader_epoch - 1}", ends=ends, short=label(each))
+            )
     return Messages("Messages in flight", items, limit=16, folded="more", flies=True)

@@ -1,18 +1,15 @@
 """Values and messages in a few words, for the picture and the sequence diagram.
 
-The model counts offsets from 1, as its original does; all that is shown counts from 0, as Kafka.
+The model counts offsets, and leaders' and partitions' epochs, from 1, as its original does; all
+that is shown counts them from 0, as Kafka.
 """
 
 from typing import Any
 
 from kafka_spec.draw.shared import set_text
 from kafka_spec.kip_966.model import Error
+from protocol_lab.explain.wording import letter
 from protocol_lab.model.layout import NONE
-
-
-def value_name(value: int) -> str:
-    """A value's name: A, B, ..."""
-    return chr(ord("A") + value - 1)
 
 
 def register_request(message: Any) -> str:
@@ -28,14 +25,14 @@ def register_answer(message: Any) -> str:
 
 def alter_request(message: Any) -> str:
     """The ISR that a leader asks for."""
-    return f"ISR {set_text(message.isr)}? p{message.partition_epoch}"
+    return f"ISR {set_text(message.isr)}? p{message.partition_epoch - 1}"
 
 
 def alter_answer(message: Any) -> str:
     """The ISR as it is now, or why it was refused."""
     if message.error != "nil":
         return Error.names[message.error].replace("_", " ")
-    return f"ISR {set_text(message.isr)} p{message.partition_epoch}"
+    return f"ISR {set_text(message.isr)} p{message.partition_epoch - 1}"
 
 
 def fetch_request(message: Any) -> str:
@@ -49,5 +46,5 @@ def fetch_answer(message: Any) -> str:
         return Error.names[message.error].replace("_", " ")
     if message.diverges:
         return f"diverges at {message.diverging_offset - 1}"
-    told = value_name(message.record.value) if message.record.value != NONE else "nothing new"
+    told = letter(message.record.value) if message.record.value != NONE else "nothing new"
     return f"{told}, hw {message.hwm - 1}"

@@ -114,7 +114,7 @@ def without_yellow(cluster: Cluster) -> Cluster:
     def record(entry: Entry) -> Entry:
         if entry.mark == "changed":
             return replace(entry, mark="", gone="")
-        return replace(entry, mark="") if entry.mark in ("new", "committed") else entry
+        return replace(entry, mark="") if entry.mark in ("new", "committed", "known") else entry
 
     def bar(bar: Bar) -> Bar:
         return replace(bar, values=[replace(each, value=quiet(each.value)) for each in bar.values])
@@ -185,7 +185,9 @@ def _entry(now: Entry, before: Entry | None) -> Entry:
         return now
     if (now.label, now.detail) != (before.label, before.detail):
         return replace(now, mark="changed", gone=f"{before.label} {before.short}".strip())
-    return replace(now, mark="committed") if now.committed and not before.committed else now
+    if now.committed and not before.committed:
+        return replace(now, mark="committed")
+    return replace(now, mark="known") if now.is_ticked and not before.is_ticked else now
 
 
 def _bar(now: Bar, before: Bar | None) -> Bar:

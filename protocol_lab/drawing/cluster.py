@@ -49,10 +49,12 @@ class Entry:
     """One record of a log, at its offset.
 
     `detail` is its second line and `short` the same for narrow boxes; `shade` is the number (epoch,
-    term, ballot) that chooses the fill. committed: None for a box of which that can't be said.
-    mark: "" or "new"; "committed" if it was just committed; "changed" if another record was here;
-    "truncated" or "lost" for one that is not here any more. `gone` names the other record, which
-    was here or was lost; `word` is what is said of a lost one: another if it is kept elsewhere.
+    term, ballot) that chooses the fill. committed: None for a box of which that can't be said;
+    `known`: does this node know that it is? Its border says the former, its ✓ the latter.
+    mark: "" or "new"; "committed" or "known" if it was just committed, or this was just learned;
+    "changed" if another record was here; "truncated" or "lost" for one that is not here any more.
+    `gone` names the other record, which was here or was lost; `word` is what is said of a lost
+    one: another if it is kept elsewhere.
     """
 
     offset: int
@@ -61,9 +63,14 @@ class Entry:
     short: str = ""
     shade: int | None = None
     committed: bool | None = False
+    known: bool = True
     mark: str = ""
     gone: str = ""
     word: str = "lost"
+
+    @property
+    def is_ticked(self) -> bool:
+        return bool(self.committed) and self.known
 
     @property
     def is_here(self) -> bool:
@@ -157,7 +164,7 @@ class Cluster:
 
     `columns` is how many offsets have a place (more if a record or flag needs it); `axis` says what
     they count ("" for no numbers), and `first` is the number of the first one. `ticked` and
-    `removed` are the words for a record with a ✓ and for one that is gone; `line` is a watermark
+    `removed` are the words for a committed record and for one that is gone; `line` is a watermark
     across all lanes. `alarms` say which promises are broken. `card_width` is that of the clients
     beside the lanes, in pixels; in a dense picture what a node says takes `lane_width`.
     """

@@ -5,6 +5,7 @@ A spec has templates for them, in which an action's parameters stand in braces:
     "Replica {replica} fetches {entries:message}"           counted: 1 message, 2 messages
     "Server {message.dest} gets {message.source}'s vote"    fields of a message
     "w1 creates the ledger on {ensemble:b}"                 a letter before each node: {b1, b2}
+    "w1 stores {entry:A} in epoch {epoch:-1}"               a record's name; a number less one
 
 or functions of the parameters, as plain values by name. A set that a template leaves out follows
 where it is not empty, as in "c1 sends its next entry, lost: {2}".
@@ -13,7 +14,7 @@ where it is not empty, as in "c1 sends its next entry, lost: {2}".
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.explain.wording import choice_text, words
+from protocol_lab.explain.wording import choice_text, letter, words
 from protocol_lab.model.parameters import Subset
 from protocol_lab.model.spec import Action, Model
 from protocol_lab.model.step_text import plain_arguments
@@ -69,5 +70,9 @@ class _Shown:
                 return "{" + ", ".join(f"{how}{node}" for node in self._value) + "}"
             case str():
                 return words(self._value)
+        if how == "A":
+            return letter(self._value)
+        if how == "-1":
+            return str(self._value - 1)
         plural = "" if self._value == 1 else "s"
         return f"{self._value} {how}{plural}" if how else str(self._value)

@@ -93,3 +93,8 @@ def node_set(mask: int) -> str:
 def first_line(text: str) -> str:
     """The first sentence or line of a docstring."""
     return text.strip().split("\n")[0]
+
+
+def letter(number: int) -> str:
+    """A record's name: A for the first, B for the second, and so on."""
+    return chr(ord("A") + number - 1) if number <= 26 else f"{letter(number // 26)}{number % 26}"

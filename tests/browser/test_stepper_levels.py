@@ -67,7 +67,7 @@ def test_the_caption_tells_who_did_what_and_what_is_lost(browser):
         caption = page.locator(".ls-caption p")
         expect(caption).to_contain_text("Broker 1 cuts off 1 record.")
         page.get_by_role("button", name="truncate_to(replica=2, end_offset=0)").click()
-        expect(caption).to_contain_text("Nobody holds record 2 any more.")
+        expect(caption).to_contain_text("Nobody holds B any more.")
         expect(caption).to_have_attribute("title", re.compile("Cut broker 2.s log to 0 records"))
 
 

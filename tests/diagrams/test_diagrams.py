@@ -119,7 +119,7 @@ def test_a_request_that_is_kept_arrives_at_several_replicas():
 
 def test_the_talk_told():
     events = told(scenario("talk_46_56_found_scenario"))
-    assert Arrow(AT_ONCE, "producer 1", "broker 1", "p1 e1, offset 1") in events
+    assert Arrow(AT_ONCE, "producer 1", "broker 1", "A e0, offset 1") in events
     assert Arrow(AT_ONCE, "broker 1", "producer 1", "committed") in events
     assert Note("broker 1", "dies", CRASH) in events
     assert Note("broker 3", "follows broker 1, truncates to offset 1") in events

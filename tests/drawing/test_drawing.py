@@ -268,7 +268,7 @@ def test_the_alternative_names_leader_isr_logs_and_watermarks():
     text = described(model.spec.draw(model, row))
     assert "Controller: leader epoch 2, leader 1, ISR {1, 2}" in text
     assert "Broker 1: believes it leads, epoch 0 ● in ISR, its ISR {1, 2}." in text
-    assert "offset 0: id 0 epoch 0, committed" in text
+    assert "offset 0: A epoch 0, committed" in text
     assert "hw 1." in text
     assert "hw 0." in text
 
@@ -279,7 +279,7 @@ def test_a_loss_is_shown_and_said():
     written = texts(model.spec.draw(model, rows[-1], rows[-2]))
     assert "✗ cut off" in written, "the committed record, which a replica that can lead still has"
     assert "truncated" in written, "the uncommitted one"
-    assert {"id 0 e0", "id 1 e1"} <= set(written)
+    assert {"A e0", "B e1"} <= set(written)
     assert any("weak_isr is broken" in each for each in written)
     assert "follows broker 1" in written
 
@@ -334,7 +334,7 @@ def test_the_talk_slide_by_slide():
     assert "was before offset 1" in told[10]
     assert any("2 needed" in each for each in shown[12]), "slide 54"
     assert "dead" in shown[13], "slide 55"
-    assert "lost here: p1 e1" in told[14], "slide 56"
+    assert "lost here: A e0" in told[14], "slide 56"
     assert "✗ lost: 1" in shown[14]
     assert any("committed_messages_never_lost is broken" in each for each in shown[14])
     assert not any("lost" in each for picture in shown[:14] for each in picture)
@@ -344,7 +344,7 @@ def test_kafka_counts_offsets_from_0():
     model = load("kafka.unclean_leader_election").bind()
     svg = model.spec.draw(model, find_initial(model, None).row)
     assert "offset 0" in texts(svg)
-    assert "offset 0: p1 epoch 1, committed" in tooltips(svg)
+    assert "offset 0: A epoch 0, committed" in tooltips(svg)
 
 
 def channels(color):

@@ -160,11 +160,11 @@ def pictures_of(words: str) -> str:
 
 
 def test_the_first_loss_ends_red():
-    assert pictures_of("nobody holds record 2").count("✗ record 2 lost") >= 2
-    assert "written_records_are_kept is broken" in pictures_of("nobody holds record 2")
+    assert pictures_of("nobody holds record B").count("✗ B lost") >= 2
+    assert "written_records_are_kept is broken" in pictures_of("nobody holds record B")
 
 
 def test_commit_is_drawn_as_committed_in_its_last_frame_alone():
-    *before, committed = pictures_of("commit: record 0").split("<details>")[0].split("<svg")[-4:]
+    *before, committed = pictures_of("commit: record A").split("<details>")[0].split("<svg")[-4:]
     assert "✓<" in committed
     assert not any("✓<" in each for each in before)

@@ -24,11 +24,11 @@ CUT = (*COPIED, "truncate_to(replica=1, end_offset=0)")
 def test_what_is_lost_is_said_where_nothing_was_promised():
     name = "kafka.finite_replicated_log"
     assert last_told(name) == ""
-    assert last_told(name, *WRITTEN) == "Broker 1 writes record 2."
-    assert last_told(name, *COPIED) == "Broker 2 gets “record 2” from broker 1."
+    assert last_told(name, *WRITTEN) == "Broker 1 writes B."
+    assert last_told(name, *COPIED) == "Broker 2 gets “B” from broker 1."
     assert last_told(name, *CUT) == "Broker 1 cuts off 1 record."
     lost = last_told(name, *CUT, "truncate_to(replica=2, end_offset=0)")
-    assert lost == "Broker 2 cuts off 1 record. Nobody holds record 2 any more."
+    assert lost == "Broker 2 cuts off 1 record. Nobody holds B any more."
 
 
 @pytest.mark.parametrize(

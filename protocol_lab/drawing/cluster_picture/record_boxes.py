@@ -31,7 +31,7 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float) -> None
     svg.rect(x, y, grid.box, record_height(), rx=7, fill=palette.shade(entry.shade), **border)
     middle = x + grid.box / 2
     detail = _detail(grid, entry)
-    if entry.committed and not is_wrong:
+    if entry.is_ticked and not is_wrong:
         detail = f"{detail} ✓".strip()
     size = measures().label + (2 if grid.box >= ROOMY and not current().large else 0)
     if text_width(entry.label, size, bold=True) > grid.box - 6:
@@ -43,7 +43,7 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float) -> None
     if is_wrong:
         _draw_tag(svg, grid, x, y, f"{entry.word} {entry.gone}", entry.word)
     elif entry.mark:
-        _draw_ring(svg, grid, x, y, is_late=entry.mark == "committed")
+        _draw_ring(svg, grid, x, y, is_late=entry.mark in ("committed", "known"))
 
 
 def _draw_ring(svg: Svg, grid: Grid, x: float, y: float, is_late: bool) -> None:
@@ -104,7 +104,7 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
 
 
 def _detail(grid: Grid, entry: Entry) -> str:
-    room = grid.box - 8 - (14 if entry.committed else 0)
+    room = grid.box - 8 - (14 if entry.is_ticked else 0)
     return entry.detail if text_width(entry.detail, type_size()) <= room else entry.short
 
 
