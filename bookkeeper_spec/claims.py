@@ -14,9 +14,9 @@ from protocol_lab.model.declarations import NOTHING, Cell, no, no_longer, on_its
 MAJORITY_OF_DENIALS = "write_quorum - ack_quorum + 1"
 """So many bookies are in every ack quorum of an ensemble, taken together."""
 
-ACKNOWLEDGES = "the writer may tell its caller: e1 is written"
+ACKNOWLEDGES = "the writer may tell its caller: e0 is written"
 BEGINS_TO_READ = "the recovery may begin to read"
-LEAVES_OUT = "the recovery may leave e1 out"
+LEAVES_OUT = "the recovery may leave e0 out"
 
 
 def _mail(mail: Any, bookie: int) -> str:
@@ -59,14 +59,14 @@ def _of_read(reads: Any, denial: Any, also_read: Any, bookie: int) -> Cell:
     """What a bookie has said to the recovery's read of entry 1. `denial`: the message by which it
     denies to have the entry; also_read: the reads of entry 2, if it may be about that one."""
     if any(_mail(each, bookie) for each in reads.responses):
-        return no("has e1")
+        return no("has e0")
     asked = _mail(reads.requests, bookie)
     if asked == "waiting":
         return on_its_way("asked")
     about_another = also_read is not None and _mail(also_read.requests, bookie)
     answer = "" if about_another or asked != "handled" else _mail(denial, bookie)
     if answer == "handled":
-        return yes("has no e1")
+        return yes("has no e0")
     if answer == "waiting":
         return on_its_way("answer under way")
     return no_longer("lost") if "lost" in (asked, answer) else NOTHING
@@ -83,7 +83,7 @@ def _first(cells: list[Cell]) -> Cell:
 
 @v4_13.spec.claim(ACKNOWLEDGES, needs="ack_quorum")
 def acknowledges(s: Any, c: Any, bookie: int) -> Cell:
-    """Has the bookie stored e1 for w1?"""
+    """Has the bookie stored e0 for w1?"""
     return _of_adds(s, s.messages.adds[0].of[0], s.w1.confirmed[1], bookie)
 
 
@@ -96,7 +96,7 @@ def begins_to_read(s: Any, c: Any, bookie: int) -> Cell:
 
 @v4_13.spec.claim(LEAVES_OUT, needs=MAJORITY_OF_DENIALS, excludes="acknowledges")
 def leaves_out(s: Any, c: Any, bookie: int) -> Cell:
-    """Has the bookie told w2 that it has no e1?"""
+    """Has the bookie told w2 that it has no e0?"""
     reads = s.messages.reads
     return _of_read(reads[0], s.messages.no_such_entry, reads[1], bookie)
 
@@ -113,7 +113,7 @@ def _clients(s: Any, c: Any, recovers: bool) -> list[int]:
 
 
 def _acknowledged(s: Any, c: Any, bookie: int) -> Cell:
-    """Has the bookie stored e1 for the writer?"""
+    """Has the bookie stored e0 for the writer?"""
     writers = _clients(s, c, recovers=False)
     return _first(
         [_of_adds(s, s.messages[k].adds.of[0], s.clients[k].confirmed[1], bookie) for k in writers]
@@ -133,7 +133,7 @@ def _fenced(s: Any, c: Any, bookie: int) -> Cell:
 
 @protocol.spec.claim(LEAVES_OUT, needs=MAJORITY_OF_DENIALS, excludes="_acknowledged")
 def _denied(s: Any, c: Any, bookie: int) -> Cell:
-    """Has the bookie told a recovery that it has no e1?"""
+    """Has the bookie told a recovery that it has no e0?"""
     recoveries = _clients(s, c, recovers=True)
     reads = [s.messages[k].reads[0] for k in recoveries]
     return _first([_of_read(each, each.no_such_entry, None, bookie) for each in reads])
@@ -141,7 +141,7 @@ def _denied(s: Any, c: Any, bookie: int) -> Cell:
 
 @with_limbo.spec.claim(LEAVES_OUT, needs=MAJORITY_OF_DENIALS, excludes="_acknowledged")
 def _denied_in_limbo(s: Any, c: Any, bookie: int) -> Cell:
-    """Has the bookie told a recovery that it has no e1? One in limbo says that it does not know."""
+    """Has the bookie told a recovery that it has no e0? One in limbo says that it does not know."""
     cells = []
     for k in _clients(s, c, recovers=True):
         messages = s.messages[k]

@@ -1,8 +1,8 @@
 """The picture of one ledger: its metadata, its bookies, its clients, and what is under way.
 
-Entry ids are those of the specifications, from 1. An entry's border is solid once it was
-acknowledged to the writer's own caller; that is the promise. If the ledger is closed before such
-an entry, the entry is lost, whoever still stores it.
+An entry's border is solid once it was acknowledged to the writer's own caller; that is the promise.
+It has a tick where the bookie knows that, from a LAC. If the ledger is closed before such an entry,
+the entry is lost, whoever still stores it.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,8 @@ from protocol_lab import contains, smallest
 from protocol_lab.drawing import *
 
 LEGEND = (
-    "✓ solid border: acknowledged to the writer's caller · dashed: not · cut off: beyond the end of"
+    "solid border: acknowledged to the writer's caller · ✓: this bookie knows it, from a LAC"
+    " · dashed: not acknowledged · cut off: beyond the end of"
     " the closed ledger · highlighted: changed just now"
 )
 
@@ -64,7 +65,6 @@ def describe_ledger(
         messages=[_messages(group, traffic) for group in (ADDS, FENCING, READS)],
         columns=c.send_limit,
         axis="entry",
-        first=1,
         removed="truncated" if hasattr(s, "b_term") else "lost",  # only terms truncate
         card_width=165,
         legend=LEGEND,
@@ -73,8 +73,10 @@ def describe_ledger(
 
 def _metadata(s: Any) -> Bar:
     fragments = [s.meta_fragments.items[k] for k in range(s.meta_fragments.length)]
-    shown = [f"from e{each.first_entry_id}: {names(each.ensemble)}" for each in fragments]
-    last = f"e{s.meta_last_entry}" if s.meta_last_entry else "none: empty"
+    shown = [
+        f"from {entry_name(each.first_entry_id)}: {names(each.ensemble)}" for each in fragments
+    ]
+    last = entry_name(s.meta_last_entry) if s.meta_last_entry else "none: empty"
     return Bar(
         "Metadata (zk)",
         [
@@ -92,6 +94,10 @@ def _metadata(s: Any) -> Bar:
     )
 
 
+def _fragment(fragment: Any) -> str:
+    return f"from {entry_name(fragment.first_entry_id)}: {names(fragment.ensemble)}"
+
+
 def _end(s: Any) -> Flag | None:
     if s.meta_status != "closed":
         return None
@@ -103,7 +109,7 @@ def _bookie(s: Any, c: Any, bookie: int, acknowledged: int) -> Lane:
         lines=[
             [Text(bookie_name(bookie), bold=True)],
             [_fencing(s, bookie)],
-            [Text(f"LAC {s.b_lac[bookie]}", "muted"), *_limbo(s, bookie)],
+            [Text(lac_text(s.b_lac[bookie]), "muted"), *_limbo(s, bookie)],
             *_home(s, bookie),
         ],
         entries=[
@@ -155,6 +161,7 @@ def _entry(s: Any, c: Any, bookie: int, entry: int, acknowledged: int) -> Entry:
         detail,
         shade=None if is_cut_off else fragment_of_entry(s.meta_fragments, entry),
         committed=promised,
+        known=entry <= s.b_lac[bookie],
         gone=entry_name(entry) if is_cut_off and promised else "",
     )
 
@@ -164,7 +171,7 @@ def _data(s: Any, c: Any, bookie: int, entry: int) -> str:
     data = smallest(s.b_entries[bookie].data[entry])
     if hasattr(s, "acked_values"):
         return value_name(c, data)
-    return f"data {data}" if data != entry else ""
+    return f"data {entry_name(data)}" if data != entry else ""
 
 
 # --- Clients ---------------------------------------------------------------------------------
@@ -179,7 +186,7 @@ def _known(s: Any, client: Client) -> list[Text]:
     lines = [Text(client.does, tones.get(status, "muted"), status in tones, topic="does")]
     if w.curr_fragment.id == 0:
         return lines
-    lines.append(Text(f"LAP {w.lap} · LAC {w.lac}", topic="marks"))
+    lines.append(Text(f"LAP {w.lap - 1} · {lac_text(w.lac)}", topic="marks"))
     if w.meta_version != s.meta_version:
         known = f"knows version {w.meta_version}" if w.meta_version else "old metadata"
         lines.append(Text(known, "muted", topic="metadata"))
@@ -213,7 +220,9 @@ def _where(mine: Any) -> list[Text]:
     own = [mine.fragments.items[k] for k in range(mine.fragments.length)]
     told = []
     if len(own) > 1:
-        shown = "; ".join(f"from e{each.first_entry_id}: {names(each.ensemble)}" for each in own)
+        shown = "; ".join(
+            f"from {entry_name(each.first_entry_id)}: {names(each.ensemble)}" for each in own
+        )
         told.append(Text(f"its fragments: {shown}", "muted", topic="fragments"))
     asked = mine.recovery_ensemble if hasattr(mine, "recovery_ensemble") else 0
     if asked and [asked] != [each.ensemble for each in own]:
@@ -374,11 +383,11 @@ def describe_guaranteed_write_quorum(s: Any, c: Any) -> Cluster:
 def _with_lafr(s: Any, cluster: Cluster) -> Cluster:
     """Adds the LAFR to every bookie and client."""
     lanes = [
-        replace(lane, lines=[*lane.lines, [Text(f"LAFR {s.b_lafr[bookie]}", "muted")]])
+        replace(lane, lines=[*lane.lines, [Text(lafr_text(s.b_lafr[bookie]), "muted")]])
         for bookie, lane in enumerate(cluster.lanes, 1)
     ]
     cards = [
-        replace(card, lines=[*card.lines, Text(f"LAFR {_up_to(s.clients[k].lafr)}", topic="lafr")])
+        replace(card, lines=[*card.lines, Text(lafr_text(s.clients[k].lafr), topic="lafr")])
         for k, card in enumerate(cluster.cards, 1)
     ]
     return replace(cluster, lanes=lanes, cards=cards)

@@ -5,6 +5,7 @@ For `bookkeeper.guaranteed_write_quorum`, whose clients keep a LAFR beside their
 
 from typing import Any
 
+from bookkeeper_spec.draw.traffic import entry_name
 from protocol_lab import size
 from protocol_lab.drawing import Cluster, Flag, Lane, Text, draw_cluster
 from protocol_lab.drawing.cluster import Entry
@@ -24,7 +25,7 @@ def draw_marks(s: Any, c: Any, client: int) -> str:
         entries=[
             Entry(
                 entry - 1,
-                f"e{entry}",
+                entry_name(entry),
                 f"{size(mine.confirmed[entry])} of {c.write_quorum}",
                 f"{size(mine.confirmed[entry])} of {c.write_quorum}",
                 committed=entry <= mine.lac,
@@ -40,7 +41,6 @@ def draw_marks(s: Any, c: Any, client: int) -> str:
             lanes=[lane],
             columns=c.send_limit,
             axis="entry",
-            first=1,
             ticked="acknowledged",
             legend="LAFR: up to here on a write quorum · LAC: acknowledged up to here"
             " · LAP: sent up to here",

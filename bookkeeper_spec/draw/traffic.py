@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 
 from protocol_lab import members
+from protocol_lab.explain.wording import letter
 
 UNDER_WAY, HANDLED, LOST = "under way", "handled", "lost"
 ADDS, FENCING, READS = "Adds", "Fencing", "Recovery reads"
@@ -41,7 +42,18 @@ def client_name(client: int) -> str:
 
 
 def entry_name(entry: int) -> str:
-    return f"e{entry}"
+    """An entry's name is its id, from 0; the specifications count from 1."""
+    return f"e{entry - 1}"
+
+
+def lac_text(lac: int) -> str:
+    """A LAC as a bookie writes it: the last entry's id, -1 for none."""
+    return f"LAC {lac - 1}"
+
+
+def lafr_text(lafr: int) -> str:
+    """A LAFR in the same way."""
+    return f"LAFR {lafr - 1}"
 
 
 def with_its_id(entry: int, data: int) -> str:
@@ -51,7 +63,7 @@ def with_its_id(entry: int, data: int) -> str:
 
 def value_name(c: Any, data: int) -> str:
     """What clients of an unbounded ledger write: values, and empty entries that truncate."""
-    return f"v{data}" if data <= c.send_limit - c.clients + 1 else "empty"
+    return letter(data) if data <= c.send_limit - c.clients + 1 else "empty"
 
 
 def set_name(bookies: int) -> str:
@@ -88,7 +100,7 @@ def _answers(group: str, mail: Any, client: str, text: str, detail: str = "") ->
 def adds(
     messages: Any,
     client: str,
-    mark: Callable[[int], str] = "LAC {}".format,
+    mark: Callable[[int], str] = lac_text,
     refused: str = "fenced",
     called: Callable[[int, int], str] = with_its_id,
 ) -> Iterator[Traffic]:
@@ -112,7 +124,7 @@ def fences(messages: Any, client: str) -> Iterator[Traffic]:
     """One client's requests to fence, and the answers with the bookies' LACs."""
     yield _requests(FENCING, messages.fence_requests, client, "fence")
     for lac in range(len(messages.fence_responses)):
-        yield _answers(FENCING, messages.fence_responses[lac], client, f"LAC {lac}", "fenced")
+        yield _answers(FENCING, messages.fence_responses[lac], client, lac_text(lac), "fenced")
 
 
 def reads(
@@ -154,14 +166,20 @@ def of_v4_13(s: Any) -> Traffic:
 def of_stamped_clients(s: Any, c: Any) -> Traffic:
     """The same where a request carries a LAC and a LAFR."""
 
+    return of_clients(s, _stamp(c))
+
+
+def _stamp(c: Any) -> Callable[[int], str]:
+    """What requests carry there, as a function of the number that stands for both."""
+
     def mark(stamp: int) -> str:
         lac, lafr = divmod(stamp, c.send_limit + 1)
-        return f"LAC {lac}, LAFR {lafr}"
+        return f"{lac_text(lac)}, {lafr_text(lafr)}"
 
-    return of_clients(s, mark)
+    return mark
 
 
-def of_clients(s: Any, mark: Callable[[int], str] = "LAC {}".format) -> Traffic:
+def of_clients(s: Any, mark: Callable[[int], str] = lac_text) -> Traffic:
     """The messages of a protocol with any number of clients."""
     parts = (
         chain(adds(each.adds, client, mark), fences(each, client), reads(each, client))
@@ -173,9 +191,7 @@ def of_clients(s: Any, mark: Callable[[int], str] = "LAC {}".format) -> Traffic:
 def of_terms(s: Any, c: Any) -> Traffic:
     """The messages where bookies fence by term, and may reject whatever they are asked."""
 
-    def mark(stamp: int) -> str:
-        lac, lafr = divmod(stamp, c.send_limit + 1)
-        return f"LAC {lac}, LAFR {lafr}"
+    mark = _stamp(c)
 
     def called(entry: int, data: int) -> str:
         return f"{entry_name(entry)} ({value_name(c, data)})"

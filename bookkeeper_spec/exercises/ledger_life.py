@@ -13,7 +13,7 @@ SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2, "recovery_reads_fence
 
 
 def is_acknowledged(s, c) -> bool:
-    """Has w1 told its caller that e1 is written?"""
+    """Has w1 told its caller that e0 is written?"""
     return s.w1.lac == 1
 
 
@@ -38,7 +38,7 @@ def is_acknowledged(s, c) -> bool:
 def acknowledge_an_entry(answer) -> Feedback:
     """Acknowledge an entry.
 
-    Write the steps, one a line, after which w1 has acknowledged e1 to its caller, with three
+    Write the steps, one a line, after which w1 has acknowledged e0 to its caller, with three
     bookies, a write quorum of 3 and an ack quorum of 2. As few as you can: par is computed by the
     check.
     """

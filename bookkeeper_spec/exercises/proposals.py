@@ -25,9 +25,9 @@ ONE_WRITER = {"bookies": 3, "clients": 1, "send_limit": 2, "max_lost_messages": 
         client_receives_add_confirmed_response(client=1, bookie=1, entry=1)
         client_sends_add_entry_requests(client=1, lost={1})
     """,
-    why="With b1 gone, the next fragment would begin at e1, since the LAFR is 0, on bookies that do"
-    " not have e1; and c1 has told its caller that it is written. So c1 waits for b2, which it has"
-    " asked already.",
+    why="With b1 gone, the next fragment would begin at e0, since the LAFR is -1, on bookies that"
+    " do not have e0; and c1 has told its caller that it is written. So c1 waits for b2, which it"
+    " has asked already.",
 )
 def pin_a_bookie(answer) -> Feedback:
     """Pin a bookie.

@@ -85,14 +85,14 @@ def dropped(s, c) -> bool:
         w2_completes_read_with_no_such_entry(bookie=2, entry=0, data=0)
         w2_closes_ledger()
     """,
-    why="b1 stores e1 for ever, and no reader will ever see it. That is no loss: w1 has not"
+    why="b1 stores e0 for ever, and no reader will ever see it. That is no loss: w1 has not"
     " acknowledged it, and with b2 fenced it never can. What counts is that both are true at once.",
 )
 def drop_an_entry(answer) -> Feedback:
     """Drop an entry that a bookie has.
 
     Two bookies, both quorums 2, and recovery reads that fence. Write the steps, one a line, after
-    which w2 has closed the ledger as empty, although a bookie stores e1. As few as you can: par is
+    which w2 has closed the ledger as empty, although a bookie stores e0. As few as you can: par is
     computed by the check.
     """
     model = spec.bind(**SMALL)

@@ -64,7 +64,7 @@ def notice_what_never_happens(answer) -> Feedback:
         "The answer that comes first decides, whichever it is: one bookie that has the entry saves"
         " it, and with an ack quorum of 2 of 2 one that denies it rules it out. So which of the two"
         " has to answer first?",
-        "That bookie must say no before it stores e1, and it must not be fenced by then. One fenced"
+        "That bookie must say no before it stores e0, and it must not be fenced by then. One fenced"
         " bookie of two is enough to begin to read.",
         "Nothing has to be lost: the fence request to b2, and b1's answer to the read, are only"
         " late.",

@@ -14,7 +14,7 @@ LOST = "no_divergence_between_client_and_meta_data"
 @exercise(
     hints=[
         "An answer that is under way survives the crash of the bookie that has sent it.",
-        "Both bookies have to say that they have no e1. One has lost it, and the other one never"
+        "Both bookies have to say that they have no e0. One has lost it, and the other one never"
         " got it: it is fenced before it comes to the add.",
     ],
     answer="""

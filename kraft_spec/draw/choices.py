@@ -1,6 +1,6 @@
 """The sentences that stand on a stepper's buttons, for all actions of the KRaft specs.
 
-A parameter stands in braces, a field of a message after a dot.
+A parameter stands in braces, a field of a message after a dot; `{value:A}` is a value's name.
 """
 
 from itertools import combinations
@@ -43,8 +43,8 @@ CHOICES = {
     "check_quorum_resign": "Server {server} resigns",
     "observer_fetch_timeout": "Server {server} looks for another leader",
     # Replication
-    "client_request": "A client sends v{value} to server {server}",
-    "handle_client_request": "A client sends v{value} to server {server}",
+    "client_request": "A client sends {value:A} to server {server}",
+    "handle_client_request": "A client sends {value:A} to server {server}",
     "send_fetch_request": "Server {server} fetches from server {peer}",
     "accept_fetch_request": "Server {message.dest} answers server {message.source}'s fetch",
     "accept_fetch_request_from_voter": (

@@ -8,11 +8,12 @@ from kraft_spec.draw.wording import *
 from kraft_spec.model import ServerState, has_started, is_connected, is_current_leader
 from protocol_lab import NONE
 from protocol_lab.drawing import *
+from protocol_lab.explain.wording import letter
 
 LEGEND = (
-    "✓ solid border: some server knows that it is committed · dashed: nobody does · hatched:"
-    " truncated just now · {1,2,3}, +4, −4: configuration entries · hw: high watermark, the first"
-    " offset not known to be committed · highlighted: changed just now"
+    "solid border: some server knows that it is committed · ✓: this one does · dashed: nobody does"
+    " · hatched: truncated just now · {1,2,3}, +4, −4: configuration entries · hw: high watermark,"
+    " the first offset not known to be committed · highlighted: changed just now"
 )
 
 
@@ -87,7 +88,7 @@ draw_servers = drawing_of(describe_servers)
 
 def _clients(s: Any, c: Any) -> Bar:
     waiting = [
-        f"v{value} at server {server}"
+        f"{letter(value)} at server {server}"
         for server in range(1, c.max_spawned_servers + 1)
         for value in s.pending_ack[server]
     ]
@@ -103,7 +104,7 @@ def _clients(s: Any, c: Any) -> Bar:
 
 
 def _values(values: Any) -> str:
-    return ", ".join(f"v{value}" for value in values) or "none"
+    return ", ".join(map(letter, values)) or "none"
 
 
 def _left(s: Any, c: Any, added: Added) -> list[Bar]:
@@ -253,6 +254,7 @@ def _entries(s: Any, server: int, servers: list[int], lost: dict[int, Any]) -> l
             offset,
             entry,
             committed=_is_known_to_be_committed(s, servers, offset, entry),
+            known=offset < s.hwm[server],
             gone=entry_with_epoch(lost[offset]) if offset in lost else "",
             word=_fate(s, server, lost[offset]) if offset in lost else "lost",
         )

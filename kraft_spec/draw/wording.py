@@ -4,6 +4,7 @@ from typing import Any
 
 from kraft_spec.model import Error
 from protocol_lab import NONE
+from protocol_lab.explain.wording import letter
 
 ERROR_NAMES = ["".join(word.capitalize() for word in name.split("_")) for name in Error.names]
 """The errors as Kafka writes them: FencedLeaderEpoch."""
@@ -20,7 +21,7 @@ def entry_text(entry: Any) -> str:
     The first entry of a log is the configuration that the cluster begins with.
     """
     if entry.command == "append_command":
-        return f"v{entry.value}"
+        return letter(entry.value)
     if entry.command == "init_cluster_command":
         count = len(entry.members)  # the cluster begins with the servers from 1 on
         return set_text(entry.members).replace(" ", "") if count < 5 else f"{{1…{count}}}"
@@ -32,7 +33,7 @@ def entry_text(entry: Any) -> str:
 
 
 def entry_with_epoch(entry: Any) -> str:
-    """The same with the epoch of its leader: v1 e2."""
+    """The same with the epoch of its leader: A e2."""
     return f"{entry_text(entry)} e{entry.epoch}"
 
 

@@ -35,7 +35,7 @@ def is_diverged(s: State, c) -> bool:
         handle_vote_response(message=RequestVoteResponse(dest=2))
         become_leader(server=2)
     """,
-    why="Server 1 has v1 at offset 1, server 2 the entry that begins its epoch. Neither is"
+    why="Server 1 has A at offset 1, server 2 the entry that begins its epoch. Neither is"
     " committed, so nothing is wrong: one of the two will be cut off.",
 )
 def make_logs_part(answer) -> Feedback:

@@ -286,9 +286,9 @@ def test_the_marks_of_one_log_stand_where_the_client_has_them():
         if path.stem == "guaranteed_write_quorum_not_replaced"
     )
     walk = play(read_scenario(path))
-    walk.go_to(6)  # e1 is acknowledged and on one bookie, e2 is sent
+    walk.go_to(6)  # e0 is acknowledged and on one bookie, e1 is sent
     picture = draw_marks(walk.state, walk.model.constants, 1)
-    assert "e1 1 of 2, acknowledged; entry 2: e2 0 of 2, not acknowledged" in picture
+    assert "e0 1 of 2, acknowledged; entry 1: e1 0 of 2, not acknowledged" in picture
     walk.last()
     picture = draw_marks(walk.state, walk.model.constants, 1)
     assert "LAFR · LAC" in picture

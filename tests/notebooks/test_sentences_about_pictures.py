@@ -111,12 +111,12 @@ def each_recovery_has_a_version_of_its_own() -> bool:
         ),
         (
             "bookkeeper/01_a_ledgers_life",
-            "The add of e2 to b2 has been on its way all the time.",
+            "The add of e1 to b2 has been on its way all the time.",
             the_bookie_would_store_it,
         ),
         (
             "bookkeeper/05_without_the_journal",
-            "e1 is on b2 still, and no reader will ever ask for it.",
+            "e0 is on b2 still, and no reader will ever ask for it.",
             two_of_three_deny_what_one_stores,
         ),
         (
