@@ -33,6 +33,7 @@ from protocol_lab.drawing.describe import entry_text
 from protocol_lab.drawing.film import caption_lines
 from protocol_lab.drawing.pictures import moment_picture, picture_strip
 from protocol_lab.drawing.svg import Svg, text_width, wrap
+from protocol_lab.explain.wording import letter
 from protocol_lab.model import transitions as stepping
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import find_initial, find_step
@@ -253,7 +254,7 @@ def test_all_replicas_and_records_are_in_the_picture():
         for replica in range(1, 6):
             assert f"Broker {replica}" in written
         records = [
-            f"offset {offset}: id {record['id']}, epoch {record['epoch']}"
+            f"offset {offset}: {letter(record['id'] + 1)}, epoch {record['epoch']}"
             for log in list(s["replica_log"].values())[:5]
             for offset, record in enumerate(log["records"][: log["end_offset"]])
         ]
@@ -331,7 +332,7 @@ def test_the_talk_slide_by_slide():
     assert "differs from the leader at offset 1" in told[4], "slide 49"
     assert "truncated" in shown[9], "slide 51"
     assert "committed just now" in told[10], "slide 52"
-    assert "was before offset 1" in told[10]
+    assert "high watermark 2 (was 1)" in told[10]
     assert any("2 needed" in each for each in shown[12]), "slide 54"
     assert "dead" in shown[13], "slide 55"
     assert "lost here: A e0" in told[14], "slide 56"
@@ -495,7 +496,7 @@ def test_the_49_states_are_drawn_whole():
     svg = state_graph(model, label=logs_label)
     assert len(nodes_of(ElementTree.fromstring(svg))) == 49
     written = texts(svg)
-    assert {"start", "1 step", "4 steps", "append", "truncate_to", "1 2", "–"} <= set(written)
+    assert {"start", "1 step", "4 steps", "append", "truncate_to", "A B", "–"} <= set(written)
     assert "49 states" in described(svg)
     assert not any(each.get("id") for each in ElementTree.fromstring(svg).iter())
 
@@ -541,7 +542,7 @@ def test_what_a_state_graph_shows_is_compared_and_not_where():
         moved(60, slice(10)),
         renamed("append", "appends"),
         renamed("4 steps", "5 steps"),
-        renamed("1 2", "1 3"),
+        renamed("A B", "A C"),
         renamed("3->7", "4->7"),
         restyled("path", stroke="red"),
         restyled("polygon", points="0,0 1,1"),
