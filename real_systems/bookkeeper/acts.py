@@ -7,33 +7,28 @@ time; its entries are e0, e1, ..., named by the numbers that they should get.
 from typing import Any
 
 from real_systems.bookkeeper.clients import Client, Ledger
-from real_systems.bookkeeper.cluster import BOUND, BookKeeperCluster, names
-from real_systems.runner.java_gateway import cause_of
+from real_systems.bookkeeper.cluster import BookKeeperCluster
+from real_systems.runner import stage as runner_stage
 from real_systems.runner.recordings import Recorder
+from real_systems.runner.stage import names, who
 from real_systems.runner.waiting import wait_until
 
 WRITER, RECOVERER, WATCHER = "A", "B", "W"
 
 
-class Stage:
-    """A cluster that a story acts on. Use it as a context manager."""
+class Stage(runner_stage.Stage):
+    """A cluster that a story acts on, bookies and clients, which may be paused and killed."""
 
     def __init__(self, cluster: BookKeeperCluster, recorder: Recorder):
-        self.cluster, self._recorder = cluster, recorder
-        self._away: set[str] = set()
+        super().__init__(cluster, recorder)
         self._clients: dict[str, Client] = {}
         self._ledger: Ledger | Any = None  # until one is created
-        self.settings: dict[str, str] = {}
-        self.last_answer = ""
         cluster.start(*cluster.bookies)
         for name in (WRITER, RECOVERER, WATCHER):
             self._clients[name] = Client(cluster, name)
         self.tell(f"BookKeeper {cluster.release} is up", names(cluster.bookies))
 
-    def __enter__(self) -> "Stage":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close_clients(self) -> None:
         for client in self._clients.values():
             client.end()
 
@@ -44,36 +39,12 @@ class Stage:
 
     # --- Bookies and clients ---------------------------------------------------------------------
 
-    def pause(self, *processes: str, step: str = "") -> None:
-        """Bookies or clients stop where they are, and keep their connections."""
-        self.cluster.processes.pause(*processes)
-        self._away |= {*processes}
-        self.tell(f"{names(processes)} paused", step=step)
-
-    def resume(self, *processes: str) -> None:
-        """Paused ones go on."""
-        self.cluster.processes.resume(*processes)
-        self._away -= {*processes}
-        self.tell(f"{names(processes)} resumed")
-
-    def stop(self, *bookies: str) -> None:
-        """Bookies are shut down cleanly."""
-        self.cluster.processes.stop(*bookies)
-        self._away |= {*bookies}
-        self.tell(f"{names(bookies)} stopped cleanly")
-
-    def kill(self, *processes: str, step: str = "") -> None:
-        """Processes die; what a bookie had written to disk stays."""
-        self.cluster.processes.kill(*processes)
-        self._away |= {*processes}
-        self.tell(f"{names(processes)} killed", step=step)
-
     def start(self, *bookies: str) -> None:
         """Bookies start again."""
         self.cluster.start(*bookies)
         self._away -= {*bookies}
         up = [each for each in bookies if self.cluster.is_up(each)]
-        self.tell(f"{names(bookies)} started", f"up: {names(up) or 'none'}")
+        self.tell(f"{who(bookies)} started", f"up: {names(up) or 'none'}")
 
     def replace_disk(self, bookie: str, delete_cookie: bool, step: str = "") -> None:
         """A stopped bookie gets an empty disk, and is started under its old id.
@@ -112,16 +83,7 @@ class Stage:
 
     def answer(self, value: str, sent: Any, step: str = "") -> None:
         """Wait for the answer to an entry that A added."""
-        wait_until(sent.isDone, f"the add of {value} is answered", BOUND, 0.05)
-        outcome = self._recorder.outcome
-        try:
-            answer = f"acknowledged as entry {sent.get()}"
-            self.last_answer = "acknowledged"
-            outcome.acknowledged.append(value)
-        except Exception as error:  # py4j's own for anything that Java throws
-            self.last_answer = cause_of(error)[0]
-            answer = f"failed: {self.last_answer}"
-            outcome.failed.append(value)
+        answer = self._answered(value, sent, lambda number: f"as entry {number}")
         self.tell(f"A adds {value}", answer, step)
 
     def close(self) -> str:
@@ -167,7 +129,6 @@ class Stage:
                 )
             ),
             "the bookies have collected the ledger",
-            BOUND,
         )
         self.tell("the bookies have collected the ledger")
 
@@ -196,7 +157,6 @@ class Stage:
         wait_until(
             lambda: self._clients[WATCHER].metadata(self._ledger)[0] in states,
             f"the ledger is {' or '.join(states)}",
-            BOUND,
         )
         self.tell("the ledger's metadata are read")
 
@@ -205,7 +165,6 @@ class Stage:
         wait_until(
             lambda: len(self.cluster.entries_of(bookie, self._ledger.id)) == count,
             f"{bookie} has {count} entries",
-            BOUND,
         )
         self.tell(f"{bookie} has {count} entries")
 
@@ -222,22 +181,6 @@ class Stage:
     def count_of(self, value: str) -> int:
         """How many bookies have an entry, of those copies that were kept."""
         return sum(value in each for each in self._recorder.outcome.copies.values())
-
-    def fact(self, name: str, value: object) -> None:
-        """Keep something else that the story is about."""
-        self._recorder.outcome.facts[name] = str(value)
-
-    def tell(self, text: str, answer: str = "", step: str = "") -> None:
-        """Record an act, with what the ledger's metadata say."""
-        self._recorder.act(text, answer, self._seen(), step)
-
-    def _answer_of(self, future: Any) -> tuple[str, Any]:
-        """The class of the error, and None; or "ok", and what came."""
-        wait_until(future.isDone, "a client is answered", BOUND, 0.05)
-        try:
-            return "ok", future.get()
-        except Exception as error:  # py4j's own for anything that Java throws
-            return cause_of(error)[0], None
 
     def _seen(self) -> dict[str, Any]:
         """What the picture of this moment needs (see `picture`)."""

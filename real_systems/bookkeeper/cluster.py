@@ -1,21 +1,17 @@
 """A BookKeeper cluster as local processes on the loopback interface: ZooKeeper and bookies."""
 
-import os
 import re
 import shutil
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from protocol_lab.errors import LabError
-from real_systems.runner.jars import Artifact, fetched_jars, jars_in
+from real_systems.runner.jars import Artifact, fetched_jars, unpacked_jars
 from real_systems.runner.java import java_command
-from real_systems.runner.processes import Processes
+from real_systems.runner.processes import Processes, free_port, lines_in, write_properties
 from real_systems.runner.waiting import DidNotHappen, wait_until
-
-BOUND = 120
-"""Seconds that anything may take."""
 
 _ENTRIES = 10
 """A story's ledger has fewer entries than this."""
@@ -45,11 +41,9 @@ def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
 
     say: is called with a sentence if they must be fetched. Raises LabError.
     """
-    home = os.environ.get("BOOKKEEPER_HOME")
-    if home:
-        jars = jars_in(Path(home, "lib"))
-        if any(each.name.endswith(f"bookkeeper-server-{release}.jar") for each in jars):
-            return jars
+    jar = f"bookkeeper-server-{release}.jar"
+    if unpacked := unpacked_jars("BOOKKEEPER_HOME", "lib", jar):
+        return unpacked
     if not re.fullmatch(r"\d+\.\d+\.\d+", release):
         raise LabError(f"{release!r} is no release of BookKeeper: write one such as 4.18.0.")
     return fetched_jars(
@@ -131,11 +125,8 @@ class BookKeeperCluster:
             self.processes.start(bookie, command, self._log(bookie))
         for bookie in bookies:
             wait_until(
-                lambda bookie=bookie: (
-                    self.is_up(bookie) or self.processes.exit_code(bookie) is not None
-                ),
+                lambda bookie=bookie: self.is_up(bookie) or self.processes.has_ended(bookie),
                 f"bookie {bookie} has registered",
-                BOUND,
             )
 
     def is_up(self, bookie: str) -> bool:
@@ -144,11 +135,7 @@ class BookKeeperCluster:
 
     def said(self, name: str, pattern: str) -> list[str]:
         """The lines of a process's log that match this regular expression."""
-        try:
-            text = self._log(name).read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return []
-        return [line for line in text.splitlines() if re.search(pattern, line)]
+        return lines_in(self._log(name), pattern)
 
     def empty_disk(self, bookie: str) -> None:
         """Empty a bookie's directories, cookies included."""
@@ -186,13 +173,8 @@ class BookKeeperCluster:
         log = logs / f"{name}.log"
         main = "org.apache.bookkeeper.bookie.BookieShell"
         words = ("-conf", self._configuration(bookie), *words)
-        self.processes.start(
-            name, java_command(self.jars, main, *words, heap=128, options=self.options), log
-        )
-        wait_until(
-            lambda: self.processes.exit_code(name) is not None, f"the shell's {words[2]}", BOUND
-        )
-        return log.read_text(encoding="utf-8", errors="replace")
+        command = java_command(self.jars, main, *words, heap=128, options=self.options)
+        return self.processes.run(name, command, log, f"the shell's {words[2]}")
 
     def disk(self, bookie: str) -> Path:
         """The folder of a bookie's journal, ledgers and index."""
@@ -200,16 +182,22 @@ class BookKeeperCluster:
 
     def _start_zookeeper(self) -> None:
         configuration = self.folder / "zookeeper.cfg"
-        configuration.write_text(
-            f"dataDir={self.folder / 'data' / 'zookeeper'}\nclientPort={self._zookeeper}\n"
-            "clientPortAddress=127.0.0.1\nadmin.enableServer=false\ntickTime=500\n"
-            "minSessionTimeout=1000\nmaxSessionTimeout=60000\nforceSync=no\nmaxClientCnxns=100\n",
-            encoding="utf-8",
-        )
+        values = {
+            "dataDir": self.folder / "data" / "zookeeper",
+            "clientPort": self._zookeeper,
+            "clientPortAddress": "127.0.0.1",
+            "admin.enableServer": "false",
+            "tickTime": 500,
+            "minSessionTimeout": 1000,
+            "maxSessionTimeout": 60_000,
+            "forceSync": "no",
+            "maxClientCnxns": 100,
+        }
+        write_properties(configuration, values)
         main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
         command = java_command(self.jars, main, configuration, heap=128, options=self.options)
         self.processes.start("zookeeper", command, self._log("zookeeper"))
-        wait_until(lambda: _is_open(self._zookeeper), "ZooKeeper answers", BOUND)
+        wait_until(lambda: _is_open(self._zookeeper), "ZooKeeper answers")
 
     def _configure(self, bookie: str) -> None:
         disk = self.disk(bookie)
@@ -242,8 +230,7 @@ class BookKeeperCluster:
             "diskUsageThreshold": 0.98,
             "diskUsageWarnThreshold": 0.97,
         }
-        lines = (f"{key}={value}\n" for key, value in (values | self._settings).items())
-        self._configuration(bookie).write_text("".join(lines), encoding="utf-8")
+        write_properties(self._configuration(bookie), values | self._settings)
         self._make_directories(bookie)
 
     def _make_directories(self, bookie: str) -> None:
@@ -257,18 +244,6 @@ class BookKeeperCluster:
         return self.folder / name / "gateway.log" if name.isupper() else self.folder / f"{name}.log"
 
 
-def free_port() -> int:
-    """A port of the loopback interface that nobody listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
 def _is_open(port: int) -> bool:
     with socket.socket() as tried:
         return tried.connect_ex(("127.0.0.1", port)) == 0
-
-
-def names(bookies: Iterable[str]) -> str:
-    """Bookies as a text."""
-    return ", ".join(bookies)

@@ -1,12 +1,11 @@
 """The stories that real BookKeeper acts out, in the lessons' words."""
 
-from collections.abc import Callable
 from typing import Any
 
 from real_systems.bookkeeper.acts import Stage
 from real_systems.bookkeeper.cluster import BookKeeperCluster
 from real_systems.bookkeeper.picture import describe, is_turn
-from real_systems.runner.stories import Case, Run, Story
+from real_systems.runner.stories import Case, Run, Staging, Story
 
 _CHECKED = {"dataIntegrityChecking": "true", "dataIntegrityStampMissingCookies": "true"}
 """BookKeeper's data-integrity check (BP-46), which is off by default."""
@@ -22,21 +21,18 @@ _CRASHES_FENCED = "bookie_crashes_when_ledger_in_recovery(bookie=1)"
 _CLOSES = "recovery_client_closes_ledger(client=2)"
 
 
-def stage(bookies: int = 3, **more: Any) -> Callable[[Run], Stage]:
-    """How to make a stage with so many bookies and these settings of theirs; the story's setting
-    `data_integrity` switches the check on unless it is "off"."""
+def stage(bookies: int = 3, **more: Any) -> Staging:
+    """On so many bookies with these settings; the story's setting `data_integrity` switches the
+    check on unless it is "off"."""
 
     def make(run: Run) -> Stage:
         chosen = dict(more)
         if run.settings.get("data_integrity", "off") != "off":
             chosen |= _CHECKED
-        made = Stage(
-            BookKeeperCluster(run.processes, run.release, run.say, bookies, chosen), run.recorder
-        )
-        made.settings = run.settings
-        return made
+        cluster = BookKeeperCluster(run.processes, run.release, run.say, bookies, chosen)
+        return Stage(cluster, run.recorder)
 
-    return make
+    return Staging(make, describe, is_turn)
 
 
 # --- A writer's close against a recovery ---------------------------------------------------------
@@ -203,11 +199,8 @@ _FENCED = "BKLedgerFencedException"
 
 STORIES = [
     Story(
-        "close_against_recovery",
         close_against_recovery,
         stage(zkTimeout=30_000),
-        describe,
-        is_turn,
         (
             Case(
                 "4.18.0",
@@ -221,11 +214,8 @@ STORIES = [
         lesson="bookkeeper/02_recovery_and_fencing",
     ),
     Story(
-        "length_of_more",
         length_of_more,
         stage(),
-        describe,
-        is_turn,
         (
             Case(
                 "4.18.0",
@@ -240,11 +230,8 @@ STORIES = [
         lesson="bookkeeper/02_recovery_and_fencing",
     ),
     Story(
-        "replaced_disk",
         replaced_disk,
         stage(zkTimeout=30_000),
-        describe,
-        is_turn,
         (
             Case("4.18.0", {"data_integrity": "off"}, lost=("e0", "e1", "e2")),
             Case("4.18.0", {"data_integrity": "on"}),
@@ -255,11 +242,8 @@ STORIES = [
         scenario="with_limbo_lost_entry_is_denied_two_bookies",
     ),
     Story(
-        "zombie_on_new_disks",
         zombie_on_new_disks,
         stage(bookies=2),
-        describe,
-        is_turn,
         (
             Case("4.18.0", {"data_integrity": "off"}, lost=("e0", "e1", "e2")),
             Case("4.18.0", {"data_integrity": "on"}, lost=("e2",)),
@@ -269,21 +253,15 @@ STORIES = [
         scenario="with_limbo_fence_is_forgotten_two_bookies",
     ),
     Story(
-        "no_journal",
         no_journal,
         stage(**_NO_JOURNAL),
-        describe,
-        is_turn,
         (Case("4.18.0", lost=("e0", "e1", "e2")),),
         lesson="bookkeeper/05_without_the_journal",
         scenario="with_limbo_lost_entry_is_denied_three_bookies",
     ),
     Story(
-        "no_journal_fence",
         no_journal_fence,
         stage(bookies=2, **_NO_JOURNAL),
-        describe,
-        is_turn,
         (
             Case("4.18.0", lost=("e0", "e1"), facts={"the old writer's e2": _FENCED}),
             Case(
@@ -298,11 +276,8 @@ STORIES = [
         scenario="with_limbo_fence_is_forgotten_two_bookies",
     ),
     Story(
-        "deleted_ledger",
         deleted_ledger,
         stage(bookies=2, gcWaitTime=1000),
-        describe,
-        is_turn,
         (
             Case(
                 "4.17.1",

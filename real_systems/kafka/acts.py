@@ -14,12 +14,11 @@ from real_systems.kafka.kraft import Quorum
 from real_systems.kafka.releases import number_of
 from real_systems.kafka.tools import Tools
 from real_systems.kafka.zookeeper import names_a_leader
+from real_systems.runner import stage as runner_stage
 from real_systems.runner.java_gateway import cause_of
 from real_systems.runner.recordings import Recorder
-from real_systems.runner.waiting import DidNotHappen, wait_until
-
-BOUND = 120
-"""Seconds that anything may take, unless a story says otherwise."""
+from real_systems.runner.stage import copies_text, names, who
+from real_systems.runner.waiting import BOUND, DidNotHappen, wait_until
 
 _ASKING = 2000
 """Milliseconds that a client waits for a broker that tells it who leads."""
@@ -70,7 +69,7 @@ class Producer:
                 return None
             return made
 
-        self._producer = wait_until(informed, "a producer knows the leader", BOUND)
+        self._producer = wait_until(informed, "a producer knows the leader")
 
     def send(self, value: str) -> Sent:
         """Send a record, and do not wait."""
@@ -78,52 +77,22 @@ class Producer:
         return Sent(value, self._producer.send(record), self._acks == "all")
 
 
-class Stage:
-    """A cluster that a story acts on. Use it as a context manager."""
+class Stage(runner_stage.Stage):
+    """A cluster that a story acts on; some acts need one under KRaft, others one under
+    ZooKeeper."""
 
     def __init__(self, cluster: Cluster, recorder: Recorder):
-        self.cluster: Any = cluster  # some acts need one under KRaft, others one under ZooKeeper
-        self._recorder = recorder
+        super().__init__(cluster, recorder)
         self._told: PartitionState | Any = None  # until the controller has decided
-        self._away: set[int] = set()
         self._quorum: Quorum | None = None
         self._tools: Tools | None = None
-        self.settings = recorder.recording.settings
-        self.last_answer = ""
         cluster.bring_up()
-        self.tell(f"Kafka {cluster.release} is up", f"brokers {_names(cluster.brokers)}")
+        self.tell(f"Kafka {cluster.release} is up", f"brokers {names(cluster.brokers)}")
 
-    def __enter__(self) -> "Stage":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close_clients(self) -> None:
         self.cluster.clients.close()
 
     # --- Nodes -----------------------------------------------------------------------------------
-
-    def pause(self, *nodes: int, step: str = "") -> None:
-        """Nodes stop where they are, and keep their connections: a long pause of the JVM."""
-        self.cluster.processes.pause(*map(str, nodes))
-        self._away |= {*nodes}
-        self.tell(f"{_who(nodes)} paused", step=step)
-
-    def resume(self, *nodes: int, step: str = "") -> None:
-        """Paused nodes go on."""
-        self.cluster.processes.resume(*map(str, nodes))
-        self._away -= {*nodes}
-        self.tell(f"{_who(nodes)} resumed", step=step)
-
-    def stop(self, node: int, step: str = "") -> None:
-        """A node is shut down cleanly."""
-        self.cluster.processes.stop(str(node))
-        self._away.add(node)
-        self.tell(f"{node} is stopped cleanly", step=step)
-
-    def kill(self, node: int, step: str = "") -> None:
-        """A node's process dies; its disk keeps what it had written."""
-        self.cluster.processes.kill(str(node))
-        self._away.add(node)
-        self.tell(f"{node} is killed", step=step)
 
     def power_cut(self, broker: int, keep: int, step: str = "") -> None:
         """A broker's machine loses power: all but the first `keep` records were not flushed."""
@@ -162,7 +131,7 @@ class Stage:
             seen[:] = [self.cluster.quorum()]
             return seen[0] if seen[0] and until(seen[0]) else None
 
-        self._quorum = wait_until(is_so, what, BOUND, describe=lambda: str(seen[0] or "no answer"))
+        self._quorum = wait_until(is_so, what, describe=lambda: str(seen[0] or "no answer"))
         self.tell("the quorum", str(self._quorum), step)
         return self._quorum
 
@@ -212,7 +181,7 @@ class Stage:
         self.cluster.create_topic(replicas, settings)
         shown = "".join(f" {name}={value}" for name, value in settings.items())
         self.wait(leader=replicas[0], isr=replicas)
-        self.tell(f"the topic is created on {_names(replicas)}{shown}", step=step)
+        self.tell(f"the topic is created on {names(replicas)}{shown}", step=step)
 
     def prefer(self, order: Iterable[int], through: int, step: str = "") -> None:
         """The replicas get another order, and its first, the preferred leader, is elected."""
@@ -224,7 +193,7 @@ class Stage:
         """The replicas get another order. The leader stays, and has a new epoch."""
         order = list(order)
         self.cluster.reorder(order)
-        self.tell(f"the replicas are reassigned as {_names(order)}")
+        self.tell(f"the replicas are reassigned as {names(order)}")
 
     def elect_preferred(self, leader: int, through: int, step: str = "") -> None:
         """The preferred leader, which is this one, is elected."""
@@ -240,14 +209,14 @@ class Stage:
     def deliver_one(self, broker: int, step: str = "") -> None:
         """The next decision of the controller reaches a broker, and no further one."""
         what = f"{broker} hears of one decision"
-        self.cluster.relays[broker].pass_until(names_a_leader, what, BOUND)
+        self.cluster.relays[broker].pass_until(names_a_leader, what)
         self.tell(what, step=step)
 
     def release(self, *brokers: int) -> None:
         """All that was held back reaches these brokers."""
         for broker in brokers:
             self.cluster.relays[broker].release()
-        self.tell(f"what was held back reaches {_names(brokers)}")
+        self.tell(f"what was held back reaches {names(brokers)}")
 
     def elect_unclean(self, through: int, step: str = "") -> None:
         """An operator asks for an unclean election."""
@@ -273,17 +242,13 @@ class Stage:
 
     def answer(self, sent: Sent, seconds: int = BOUND, step: str = "") -> bool:
         """Wait for the answer to a record that was sent; is it acknowledged?"""
-        wait_until(sent.future.isDone, f"the producer of {sent.value} is answered", seconds, 0.05)
-        outcome = self._recorder.outcome
-        try:
-            answer = f"acknowledged at offset {sent.future.get().offset()}"
-            self.last_answer = "acknowledged"
-            if sent.is_promised:
-                outcome.acknowledged.append(sent.value)
-        except Exception as error:  # py4j's own for anything that Java throws
-            self.last_answer = cause_of(error)[0]
-            answer = f"failed: {self.last_answer}"
-            outcome.failed.append(sent.value)
+        answer = self._answered(
+            sent.value,
+            sent.future,
+            lambda place: f"at offset {place.offset()}",
+            sent.is_promised,
+            seconds,
+        )
         acks = "all" if sent.is_promised else "1"
         self.tell(f"the producer of {sent.value}, acks={acks}", answer, step)
         return self.last_answer == "acknowledged"
@@ -309,8 +274,8 @@ class Stage:
 
     def topics(self) -> list[str]:
         """The topics that brokers know, once they answer. Raises DidNotHappen."""
-        (found,) = wait_until(self.cluster.topics, "a broker names its topics", BOUND)
-        self.tell("the brokers' topics", _names(found) or "none")
+        (found,) = wait_until(self.cluster.topics, "a broker names its topics")
+        self.tell("the brokers' topics", names(found) or "none")
         return found
 
     # --- Settings --------------------------------------------------------------------------------
@@ -322,7 +287,7 @@ class Stage:
             value, source = self.cluster.topic_setting(name)
             return (value, source) if until(source) else None
 
-        value, source = wait_until(found, f"the topic's {name} is known", BOUND)
+        value, source = wait_until(found, f"the topic's {name} is known")
         self.tell(f"the topic's {name}", f"{value} ({source.lower().replace('_', ' ')})")
         return value
 
@@ -334,8 +299,11 @@ class Stage:
 
     def upgrade(self, release: str) -> None:
         """The documented upgrade: `kafka-features upgrade --release-version`."""
-        said = self.cluster.upgrade(release)
-        self.tell(f"kafka-features upgrade --release-version {release}", said)
+        broker = self.cluster.brokers[0]
+        self.run(
+            f"kafka-features.sh --bootstrap-server broker{broker}:9092 upgrade"
+            f" --release-version {release}"
+        )
 
     # --- What is waited for, and what is kept ----------------------------------------------------
 
@@ -371,7 +339,7 @@ class Stage:
     def ends_within(self, node: int, seconds: int) -> bool:
         """Does a node's process end by itself in this time? It returns as soon as it does."""
         try:
-            wait_until(lambda: self.cluster.has_ended(node), f"{node} ends", seconds)
+            wait_until(lambda: self.cluster.processes.has_ended(str(node)), f"{node} ends", seconds)
         except DidNotHappen:
             self.tell(f"{node} runs", f"{seconds} s later")
             return False
@@ -383,29 +351,30 @@ class Stage:
         """Wait until the controller lets these brokers lead. Raises DidNotHappen."""
         wait_until(
             lambda: {*brokers} <= self.cluster.unfenced(),
-            f"{_who(brokers)} there again",
-            BOUND,
+            f"{who(brokers)} there again",
         )
-        self.tell(f"{_who(brokers)} there again, as the controller sees it")
+        self.tell(f"{who(brokers)} there again, as the controller sees it")
 
     def wait_for_line(self, node: int, pattern: str) -> None:
         """Wait until a node's log has a line that matches. Raises DidNotHappen."""
-        wait_until(lambda: self.cluster.said(node, pattern), f"{node} logs {pattern}", BOUND)
+        wait_until(lambda: self.cluster.said(node, pattern), f"{node} logs {pattern}")
         self.keep_lines(node, pattern)
 
     def wait_for_copies(
         self, copies: dict[int, list[str]], seconds: float = BOUND, step: str = ""
     ) -> None:
         """Wait until these replicas have exactly these records on disk. Raises DidNotHappen."""
+
+        def there() -> dict[int, list[str]]:
+            return {each: self.cluster.values(each) for each in copies}
+
         wait_until(
-            lambda: all(self.cluster.values(each) == copies[each] for each in copies),
+            lambda: there() == copies,
             f"the logs have {copies}",
             seconds,
-            describe=lambda: str({each: self.cluster.values(each) for each in copies}),
+            describe=lambda: str(there()),
         )
-        self.tell(
-            "the replicas have", _copies({each: self.cluster.values(each) for each in copies}), step
-        )
+        self.tell("the replicas have", copies_text(there()), step)
 
     def keep_lines(self, node: int, pattern: str) -> list[str]:
         """Keep the lines of a node's log that match, as an operator would find them."""
@@ -418,16 +387,12 @@ class Stage:
         """Keep what each replica has in the end."""
         copies = {str(each): self.cluster.values(each) for each in self.cluster.brokers}
         self._recorder.outcome.copies = {name: each for name, each in copies.items() if each}
-        self.tell("the replicas have", _copies(copies))
-
-    def fact(self, name: str, value: object) -> None:
-        """Keep something else that the story is about."""
-        self._recorder.outcome.facts[name] = str(value)
+        self.tell("the replicas have", copies_text(copies))
 
     def tell(self, text: str, answer: str = "", step: str = "") -> None:
         """Record an act, with what was decided and what is on disk."""
         self._look()
-        self._recorder.act(text, answer, self._seen(), step)
+        super().tell(text, answer, step)
 
     @property
     def state(self) -> PartitionState:
@@ -511,7 +476,7 @@ class QuorumStage(Stage):
         """Keep which topics each controller's metadata log has in the end."""
         copies = {str(node): [name for name, _ in each] for node, each in self._logs().items()}
         self._recorder.outcome.copies = {name: each for name, each in copies.items() if each}
-        self.tell("the controllers' logs have", _copies(copies) or "no topic")
+        self.tell("the controllers' logs have", copies_text(copies) or "no topic")
 
     def _seen(self) -> dict[str, Any]:
         """What the picture of this moment needs (see `picture.describe_quorum`)."""
@@ -528,16 +493,3 @@ class QuorumStage(Stage):
 
     def _logs(self) -> dict[int, list[tuple[str, int | None]]]:
         return {node: self.cluster.topics_in_log(node) for node in self.cluster.controllers}
-
-
-def _names(nodes: Iterable[int | str]) -> str:
-    return ", ".join(map(str, nodes))
-
-
-def _who(nodes: Iterable[int]) -> str:
-    nodes = tuple(nodes)
-    return f"{_names(nodes)} {'is' if len(nodes) == 1 else 'are'}"
-
-
-def _copies(copies: dict[Any, list[str]]) -> str:
-    return "; ".join(f"{name}: {' '.join(values)}" for name, values in copies.items() if values)

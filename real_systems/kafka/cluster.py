@@ -1,7 +1,5 @@
 """What clusters under KRaft and under ZooKeeper share: nodes, their files, and what is on disk."""
 
-import re
-import socket
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from real_systems.kafka import log_files
+from real_systems.kafka.picture import brokers_text
 from real_systems.kafka.releases import jars_of, number_of
 from real_systems.runner.java import java_command
 from real_systems.runner.java_gateway import JavaGateway
-from real_systems.runner.processes import Processes
+from real_systems.runner.processes import Processes, free_port, lines_in, write_properties
 
 TOPIC = "t"
 """The topic of all stories; it has one partition, number 0."""
@@ -59,11 +58,11 @@ class PartitionState:
     maybe_lost: bool = False
 
     def __str__(self) -> str:
-        text = f"leader {self.leader or 'none'}, epoch {self.epoch}, ISR {_set(self.isr)}"
+        text = f"leader {self.leader or 'none'}, epoch {self.epoch}, ISR {brokers_text(self.isr)}"
         if self.elr:
-            text += f", ELR {_set(self.elr)}"
+            text += f", ELR {brokers_text(self.elr)}"
         if self.last_known:
-            text += f", last known leader {_set(self.last_known)}"
+            text += f", last known leader {brokers_text(self.last_known)}"
         return text
 
 
@@ -100,9 +99,7 @@ class Cluster(ABC):
     def port(self, node: int) -> int:
         """The node's port; chosen, among the free ones, when it is first asked for."""
         if node not in self.ports:
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                self.ports[node] = free.getsockname()[1]
+            self.ports[node] = free_port()
         return self.ports[node]
 
     @abstractmethod
@@ -141,8 +138,7 @@ class Cluster(ABC):
     def configure(self, node: int, own: dict[str, Any]) -> None:
         """Write the node's configuration: these properties, and the settings."""
         values = own | self.settings.get("all", {}) | self.settings.get(node, {})
-        lines = (f"{key}={value}\n" for key, value in values.items())
-        self._configuration(node).write_text("".join(lines), encoding="utf-8")
+        write_properties(self._configuration(node), values)
 
     def logs(self, node: int) -> Path:
         """The folder of what a node says."""
@@ -154,11 +150,7 @@ class Cluster(ABC):
 
     def said(self, node: int, pattern: str) -> list[str]:
         """The lines of a node's log that match this regular expression."""
-        try:
-            text = (self.logs(node) / "server.log").read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return []
-        return [line for line in text.splitlines() if re.search(pattern, line)]
+        return lines_in(self.logs(node) / "server.log", pattern)
 
     def records(self, broker: int) -> list[log_files.StoredRecord]:
         """The records in a replica's log, as they are on disk."""
@@ -191,7 +183,3 @@ class Cluster(ABC):
             file.write_text(_LOG4J2 if new else _LOG4J, encoding="utf-8")
         option = "-Dlog4j2.configurationFile=" if new else "-Dlog4j.configuration=file:"
         return [f"-Dkafka.logs.dir={folder}", f"{option}{file}"]
-
-
-def _set(nodes: Iterable[int]) -> str:
-    return "{" + ", ".join(map(str, nodes)) + "}"

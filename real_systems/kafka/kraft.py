@@ -9,6 +9,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -140,10 +141,6 @@ class KRaftCluster(Cluster):
             self._joining.add(node)
         self._format(node)
 
-    def has_ended(self, node: int) -> bool:
-        """Has a node's process ended?"""
-        return self.processes.exit_code(str(node)) is not None
-
     def _format(self, *nodes: int) -> None:
         names = {}
         for node in nodes:
@@ -155,19 +152,11 @@ class KRaftCluster(Cluster):
             )
             self.processes.start(names[node], command, self.logs(node) / "format.txt")
         for node, name in names.items():
-            wait_until(
-                lambda name=name: (
-                    [self.processes.exit_code(name)] != [None] and [self.processes.exit_code(name)]
-                ),
-                f"the disk of node {node} is formatted",
-                _UP,
-            )
+            ended = partial(self.processes.has_ended, name)
+            wait_until(ended, f"the disk of node {node} is formatted", _UP)
             if self.processes.exit_code(name):
-                said = (
-                    (self.logs(node) / "format.txt")
-                    .read_text(encoding="utf-8", errors="replace")
-                    .strip()
-                )
+                file = self.logs(node) / "format.txt"
+                said = file.read_text(encoding="utf-8", errors="replace").strip()
                 raise LabError(f"Kafka {self.release} refuses its configuration: {said[-300:]}")
 
     def _voters(self, node: int) -> list[str]:
@@ -358,23 +347,6 @@ class KRaftCluster(Cluster):
             except Exception as error:  # py4j's own for anything that Java throws
                 return ": ".join(cause_of(error))
         return ""
-
-    def upgrade(self, release: str) -> str:
-        """Run `kafka-features upgrade --release-version`; returns what it says."""
-        words = ["--bootstrap-server", self.address(*self.brokers), "upgrade"]
-        words += ["--release-version", release]
-        log = self.folder / "features" / "stdout.txt"
-        command = java_command(
-            self.jars,
-            "org.apache.kafka.tools.FeatureCommand",
-            *words,
-            options=self.logging("features"),
-        )
-        self.processes.start("features", command, log)
-        wait_until(
-            lambda: self.processes.exit_code("features") is not None, "the upgrade ends", _UP
-        )
-        return " ".join(log.read_text(encoding="utf-8", errors="replace").split())
 
 
 def _format_options(release: str, elr: bool | None, features_of: str) -> list[str]:

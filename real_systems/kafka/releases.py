@@ -1,10 +1,9 @@
 """Releases of Kafka: which jars each needs, on Java 17 and newer, and what it does differently."""
 
-import os
 from pathlib import Path
 
 from protocol_lab.errors import LabError, quoted
-from real_systems.runner.jars import Artifact, fetched_jars, jars_in
+from real_systems.runner.jars import Artifact, fetched_jars, unpacked_jars
 
 OLDEST = (0, 10, 2)
 KRAFT = (3, 3)
@@ -37,12 +36,9 @@ def jars_of(release: str, say) -> list[Path]:
 
     say: is called with a sentence if they must be fetched. Raises LabError.
     """
-    home = os.environ.get("KAFKA_HOME")
-    if home:
-        jars = jars_in(Path(home, "libs"))
-        if any(each.name.endswith(f"-{release}.jar") for each in jars):
-            return jars
-    return fetched_jars(f"kafka-{release}", _artifacts(release), say)
+    return unpacked_jars("KAFKA_HOME", "libs", f"-{release}.jar") or fetched_jars(
+        f"kafka-{release}", _artifacts(release), say
+    )
 
 
 def _artifacts(release: str) -> list[Artifact]:

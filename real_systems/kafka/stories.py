@@ -10,12 +10,12 @@ from real_systems.kafka.kraft import KRaftCluster, Quorum
 from real_systems.kafka.offline_runbook import offline_runbook
 from real_systems.kafka.picture import describe, describe_quorum, is_quorum_turn, is_turn
 from real_systems.kafka.zookeeper import ZooKeeperCluster
-from real_systems.runner.stories import Case, Run, Story
+from real_systems.runner.stories import Case, Run, Staging, Story
 
 
-def kraft_stage(**given: Any) -> Callable[[Run], Stage]:
-    """How to make a stage with a cluster under KRaft of this shape; the setting `elr` is taken from
-    the story's. Raises TypeError for what is no part of a shape."""
+def kraft_stage(**given: Any) -> Staging:
+    """On a cluster under KRaft of this shape; the setting `elr` is taken from the story's. Raises
+    TypeError for what is no part of a shape."""
     signature(KRaftCluster).bind(None, "", print, **given)
 
     def make(run: Run) -> Stage:
@@ -24,17 +24,17 @@ def kraft_stage(**given: Any) -> Callable[[Run], Stage]:
             KRaftCluster(run.processes, run.release, run.say, elr=elr, **given), run.recorder
         )
 
-    return make
+    return Staging(make, describe, is_turn)
 
 
-def zookeeper_stage(**given: Any) -> Callable[[Run], Stage]:
-    """How to make a stage with a cluster of this shape under ZooKeeper. Raises TypeError."""
+def zookeeper_stage(**given: Any) -> Staging:
+    """On a cluster of this shape under ZooKeeper. Raises TypeError."""
     signature(ZooKeeperCluster).bind(None, "", print, **given)
 
     def make(run: Run) -> Stage:
         return Stage(ZooKeeperCluster(run.processes, run.release, run.say, **given), run.recorder)
 
-    return make
+    return Staging(make, describe, is_turn)
 
 
 def upgrade_stage(run: Run) -> Stage:
@@ -494,7 +494,7 @@ def empty_controller(kafka: QuorumStage) -> None:
         kafka.start(old)
         kafka.wait_for_quorum("the old leader fetches", lambda quorum: quorum.all_fetch)
         kafka.keep_lines(old, "Truncated to offset")
-        if kafka.cluster.has_ended(1):
+        if kafka.cluster.processes.has_ended("1"):
             kafka.start(1)
     is_there = "t" in kafka.topics()
     kafka.fact("the topic in the end", "there" if is_there else "gone")
@@ -573,11 +573,8 @@ def _also_on_the_latest(story: Story) -> Story:
 
 _STORIES = [
     Story(
-        "last_replica",
         last_replica,
         kraft_stage(),
-        describe,
-        is_turn,
         (
             Case("3.9.1", lost=("b",)),
             Case("4.0.0", {"elr": "on"}),
@@ -589,11 +586,8 @@ _STORIES = [
         scenario="kip_966_last_replica_standing",
     ),
     Story(
-        "empty_disk",
         empty_disk,
         kraft_stage(settings={"all": {"leader.imbalance.check.interval.seconds": 20}}),
-        describe,
-        is_turn,
         (
             Case("3.6.2", lost=("a", "b"), facts={"1 leads": "at once"}),
             Case("3.7.0", lost=("a", "b"), facts={"1 leads": _AT_NEXT}),
@@ -606,33 +600,24 @@ _STORIES = [
         scenario="kip_966_last_replica_standing",
     ),
     Story(
-        "two_power_cuts",
         two_power_cuts,
         kraft_stage(),
-        describe,
-        is_turn,
         (Case("4.3.1", lost=("b",)),),
         settings={"elr": ("on",)},
         lesson="kafka/06_the_last_replica",
         scenario="kip_966_two_unclean_restarts",
     ),
     Story(
-        "fenced_elr",
         fenced_elr,
         kraft_stage(),
-        describe,
-        is_turn,
         (Case("4.3.1", lost=("b",)),),
         settings={"elr": ("on",)},
         lesson="kafka/06_the_last_replica",
         scenario="kip_966_eligible_members_only_pause",
     ),
     Story(
-        "offline_partition",
         offline_partition,
         kraft_stage(),
-        describe,
-        is_turn,
         (
             Case("3.9.1", lost=("b",)),
             Case("4.3.1", {"elr": "off"}, lost=("b",)),
@@ -644,11 +629,8 @@ _STORIES = [
         scenario="talk_17_31_first_alive_loses_data",
     ),
     Story(
-        "offline_runbook",
         offline_runbook,
         kraft_stage(),
-        describe,
-        is_turn,
         (
             Case("3.6.2", {"first": "follower"}),
             Case("3.9.1", {"first": "leader"}, lost=("b",)),
@@ -661,15 +643,12 @@ _STORIES = [
         lesson="kafka/06_the_last_replica",
     ),
     Story(
-        "the_talk",
         the_talk,
         kraft_stage(
             settings={
                 "all": {"replica.lag.time.max.ms": 20_000, "broker.session.timeout.ms": 60_000}
             }
         ),
-        describe,
-        is_turn,
         (
             Case("4.3.1", {"elr": "off"}, lost=("x",)),
             Case("4.3.1", {"elr": "on"}),
@@ -679,11 +658,8 @@ _STORIES = [
         scenario="talk_46_56_found_scenario",
     ),
     Story(
-        "two_quick_changes",
         two_quick_changes,
         zookeeper_stage(settings={"all": _SLOW}),
-        describe,
-        is_turn,
         (
             Case("0.10.2.0", lost=("b",)),
             Case("0.11.0.0"),
@@ -693,7 +669,6 @@ _STORIES = [
         scenario="truncate_to_high_watermark_away_and_back",
     ),
     Story(
-        "fast_failover",
         fast_failover,
         zookeeper_stage(
             settings={
@@ -701,8 +676,6 @@ _STORIES = [
                 2: {"zookeeper.session.timeout.ms": 6000},
             }
         ),
-        describe,
-        is_turn,
         (
             Case("1.1.1", facts={"read from 1": "a x z", "read from 2": "a y z"}),
             Case("2.0.0", facts={"read from 1": "a x z", "read from 2": "a x z"}),
@@ -710,7 +683,6 @@ _STORIES = [
         lesson="kafka/02_truncation",
     ),
     Story(
-        "stale_follower",
         stale_follower,
         zookeeper_stage(
             brokers=(1, 2, 3, 4),
@@ -724,8 +696,6 @@ _STORIES = [
                 }
             },
         ),
-        describe,
-        is_turn,
         (
             Case("2.0.0", lost=("b",), facts={"b is acknowledged": "yes"}),
             Case("2.1.1", facts={"b is acknowledged": "no"}),
@@ -734,7 +704,6 @@ _STORIES = [
         scenario="kip_279_strong_isr",
     ),
     Story(
-        "told_failed",
         told_failed,
         kraft_stage(
             brokers=(1, 2),
@@ -742,8 +711,6 @@ _STORIES = [
                 "all": {"replica.lag.time.max.ms": 4000, "broker.session.timeout.ms": 20_000}
             },
         ),
-        describe,
-        is_turn,
         (
             Case(
                 "3.6.2",
@@ -768,7 +735,6 @@ _STORIES = [
         lesson="kafka/01_replication",
     ),
     Story(
-        "away_controller",
         away_controller,
         kraft_stage(
             controllers=(101, 102, 103),
@@ -780,8 +746,6 @@ _STORIES = [
                 }
             },
         ),
-        describe,
-        is_turn,
         (
             Case("3.9.1", facts={"the leader was deposed": "yes"}),
             Case("4.0.0", facts={"the leader was deposed": "no"}),
@@ -791,11 +755,8 @@ _STORIES = [
         scenario="absent_server_deposes_the_leader",
     ),
     Story(
-        "voters_change",
         voters_change,
         kraft_stage(controllers=(101, 102, 103), can_change_voters=True, joining=104, brokers=(1,)),
-        describe,
-        is_turn,
         tuple(
             Case(
                 release,
@@ -812,11 +773,8 @@ _STORIES = [
         scenario="leader_removes_itself",
     ),
     Story(
-        "empty_controller",
         empty_controller,
-        quorum_stage,
-        describe_quorum,
-        is_quorum_turn,
+        Staging(quorum_stage, describe_quorum, is_quorum_turn),
         (
             Case("3.9.1", {"voters": "listed"}, lost=("a",), facts=_TOPIC_IS_GONE),
             Case("3.9.1", {"voters": "dynamic"}, facts=_TOPIC_IS_KEPT),
@@ -834,11 +792,8 @@ _STORIES = [
         scenario="empty_server_votes",
     ),
     Story(
-        "upgrade",
         upgrade,
-        upgrade_stage,
-        describe,
-        is_turn,
+        Staging(upgrade_stage, describe, is_turn),
         (
             *(
                 Case(

@@ -12,7 +12,6 @@ from protocol_lab.errors import LabError
 from real_systems.kafka.cluster import Cluster
 from real_systems.runner.jars import Artifact, fetched_jars
 from real_systems.runner.java import java_command
-from real_systems.runner.waiting import wait_until
 
 _CLASSES = {  # the newest first: most tools moved from one package to another between 3.5 and 4.3
     "kafka-topics.sh": ("org.apache.kafka.tools.TopicCommand", "kafka.admin.TopicCommand"),
@@ -53,10 +52,8 @@ class Tools:
         name = f"tool{self._runs}"
         log = self.cluster.folder / name / "output.txt"
         words = [script, *words] if script not in _CLASSES else self._java(script, words, name)
-        processes = self.cluster.processes
-        processes.start(name, words, log)
-        wait_until(lambda: processes.exit_code(name) is not None, f"{line} ends", _PATIENCE)
-        lines = self._shown(log.read_text(encoding="utf-8", errors="replace")).splitlines()
+        said = self.cluster.processes.run(name, words, log, line, _PATIENCE)
+        lines = self._shown(said).splitlines()
         return "\n".join(each.rstrip() for each in lines if wanted in each)
 
     def _java(self, script: str, words: list[str], name: str) -> list:

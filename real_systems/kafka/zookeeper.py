@@ -12,7 +12,7 @@ from typing import Any
 from protocol_lab.errors import LabError
 from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState
 from real_systems.runner.java import java_command
-from real_systems.runner.processes import Processes
+from real_systems.runner.processes import Processes, write_properties
 from real_systems.runner.relay import Relay
 from real_systems.runner.waiting import wait_until
 
@@ -67,11 +67,14 @@ class ZooKeeperCluster(Cluster):
         self._client: Any = None
         for broker in self.brokers:
             self.configure(broker, self._properties(broker))
-        self._configuration(ZOOKEEPER).write_text(
-            f"dataDir={self.data(ZOOKEEPER)}\nclientPort={self.port(ZOOKEEPER)}\n"
-            "clientPortAddress=127.0.0.1\nmaxClientCnxns=0\nadmin.enableServer=false\n",
-            encoding="utf-8",
-        )
+        values = {
+            "dataDir": self.data(ZOOKEEPER),
+            "clientPort": self.port(ZOOKEEPER),
+            "clientPortAddress": "127.0.0.1",
+            "maxClientCnxns": 0,
+            "admin.enableServer": "false",
+        }
+        write_properties(self._configuration(ZOOKEEPER), values)
 
     def _properties(self, broker: int) -> dict[str, Any]:
         port = self.relays[broker].port if broker in self.relays else self.port(broker)

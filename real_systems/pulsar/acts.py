@@ -8,7 +8,8 @@ import re
 from typing import Any
 
 from real_systems.pulsar.clients import Clients, CompactedLedger
-from real_systems.pulsar.cluster import BOUND, PulsarCluster
+from real_systems.pulsar.cluster import PulsarCluster
+from real_systems.runner import stage as runner_stage
 from real_systems.runner.recordings import Recorder
 from real_systems.runner.waiting import DidNotHappen, wait_until
 
@@ -18,12 +19,11 @@ _NO_LEDGER = -1
 _PATIENCE = 8  # seconds that a reader waits for the next message
 
 
-class Stage:
-    """A cluster that a story acts on. Use it as a context manager."""
+class Stage(runner_stage.Stage):
+    """A cluster that a story acts on, and its one topic."""
 
     def __init__(self, cluster: PulsarCluster, recorder: Recorder):
-        self.cluster, self._recorder = cluster, recorder
-        self.settings = recorder.recording.settings
+        super().__init__(cluster, recorder)
         cluster.bring_up()
         self._clients = Clients(cluster)
         self._sent: list[tuple[str, str]] = []
@@ -32,10 +32,7 @@ class Stage:
         self._served: list[str] | None = None
         self.tell(f"Pulsar {cluster.release} is up", "ZooKeeper, one bookie, one broker")
 
-    def __enter__(self) -> "Stage":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close_clients(self) -> None:
         self._clients.end()
 
     # --- Producers, subscriptions, readers -------------------------------------------------------
@@ -101,10 +98,10 @@ class Stage:
             found = answer.get("status", "") if isinstance(answer, dict) else answer
             return "" if found == "RUNNING" else found
 
-        ended = wait_until(status, "the compaction ends", BOUND)
+        ended = wait_until(status, "the compaction ends")
         if ended == "SUCCESS":
             # The cursor is written at the end, and the statistics follow it.
-            wait_until(self._is_compacted, "the cursor names the new ledger", BOUND)
+            wait_until(self._is_compacted, "the cursor names the new ledger")
         self.tell("the broker compacts the topic", ended, step)
         return ended
 
@@ -114,12 +111,12 @@ class Stage:
         self.cluster.start_compactor(_COMPACTOR)
 
         def begun() -> CompactedLedger | None:
-            if self.cluster.is_gone(_COMPACTOR):
+            if self.cluster.processes.has_ended(_COMPACTOR):
                 raise DidNotHappen("The compactor ended before its ledger was seen: run it again.")
             found = self._clients.compacted_ledgers()
             return next((each for each in found if each.id not in known), None)
 
-        ledger = wait_until(begun, "the compactor has created its ledger", BOUND, 0)
+        ledger = wait_until(begun, "the compactor has created its ledger", pause=0)
         self.cluster.processes.kill(_COMPACTOR)
         state = self.state_of(ledger.id)
         if state != "OPEN":
@@ -147,7 +144,7 @@ class Stage:
             self.cluster.ask("trim", "POST")
             return sum(each["entries"] for each in self._statistics()["ledgers"]) == 0
 
-        wait_until(is_trimmed, "the topic's ledgers are deleted", BOUND, 1)
+        wait_until(is_trimmed, "the topic's ledgers are deleted", pause=1)
         self._kept_from = len(self._sent) + 1
         self.tell("the topic is trimmed: all ledgers of its messages are deleted", step=step)
 
@@ -171,15 +168,7 @@ class Stage:
             self.tell("the broker logs", each)
         return found
 
-    # --- What is kept ----------------------------------------------------------------------------
-
-    def fact(self, name: str, value: object) -> None:
-        """Keep something else that the story is about."""
-        self._recorder.outcome.facts[name] = str(value)
-
-    def tell(self, text: str, answer: str = "", step: str = "") -> None:
-        """Record an act, with what is known of the topic and of compaction's ledgers."""
-        self._recorder.act(text, answer, self._seen(), step)
+    # --- What is known ---------------------------------------------------------------------------
 
     def _statistics(self) -> dict[str, Any]:
         """The topic's internal statistics; empty while they can't be had."""

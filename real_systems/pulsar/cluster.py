@@ -2,18 +2,17 @@
 
 import json
 import os
-import re
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from protocol_lab.errors import LabError, quoted
-from real_systems.bookkeeper.cluster import BOUND, BookKeeperCluster, free_port
-from real_systems.runner.jars import Artifact, are_fetched, fetched_jars, jars_in
+from real_systems.bookkeeper.cluster import BookKeeperCluster
+from real_systems.runner.jars import Artifact, are_fetched, fetched_jars, unpacked_jars
 from real_systems.runner.java import java_command
-from real_systems.runner.processes import Processes
+from real_systems.runner.processes import Processes, free_port, lines_in, write_properties
 from real_systems.runner.waiting import wait_until
 
 TOPIC = "persistent://public/default/t"
@@ -54,11 +53,8 @@ def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
 
     say: is called with a sentence if they must be fetched. Raises LabError.
     """
-    home = os.environ.get("PULSAR_HOME")
-    if home:
-        jars = jars_in(Path(home, "lib"))
-        if any(each.name.endswith(f"pulsar-broker-{release}.jar") for each in jars):
-            return jars
+    if unpacked := unpacked_jars("PULSAR_HOME", "lib", f"pulsar-broker-{release}.jar"):
+        return unpacked
     if release not in _NEEDED:
         raise LabError(f"{quoted(release)} is no release of Pulsar that the kit has: {_KNOWN}.")
     wanted = [Artifact("org.apache.pulsar", "pulsar-broker", release), *_NEEDED[release]]
@@ -90,8 +86,7 @@ class PulsarCluster:
         self._port, self._web_port = free_port(), free_port()
         self._configuration = self._log("broker").with_suffix(".conf")
         values = self._values() | (settings or {})
-        lines = (f"{key}={value}\n" for key, value in values.items())
-        self._configuration.write_text("".join(lines), encoding="utf-8")
+        write_properties(self._configuration, values)
 
     @property
     def url(self) -> str:
@@ -120,11 +115,10 @@ class PulsarCluster:
         main = "org.apache.pulsar.PulsarBrokerStarter"
         self._start(_BROKER, main, "-c", self._configuration, heap=_HEAP)
         wait_until(
-            lambda: self.is_gone(_BROKER) or self._is_ready(),
+            lambda: self.processes.has_ended(_BROKER) or self._is_ready(),
             "the broker is ready",
-            BOUND,
         )
-        if self.is_gone(_BROKER):
+        if self.processes.has_ended(_BROKER):
             said = self.said(_BROKER, "ERROR|Exception")
             raise LabError(f"The broker has ended at once: {said[-1] if said else 'no reason'}")
 
@@ -138,14 +132,9 @@ class PulsarCluster:
         main = "org.apache.pulsar.compaction.CompactorTool"
         self._start(name, main, "--broker-conf", self._configuration, "--topic", TOPIC)
 
-    def is_gone(self, name: str) -> bool:
-        """Has a process ended?"""
-        return self.processes.exit_code(name) is not None
-
     def said(self, name: str, pattern: str) -> list[str]:
         """The lines of a process's log that match this regular expression."""
-        text = self._log(name).read_text(encoding="utf-8", errors="replace")
-        return [line for line in text.splitlines() if re.search(pattern, line)]
+        return lines_in(self._log(name), pattern)
 
     def ask(self, path: str, method: str = "GET") -> Any:
         """What the topic answers an administrator; a text "HTTP 500" if that fails."""
@@ -176,14 +165,15 @@ class PulsarCluster:
         return f"http://127.0.0.1:{self._web_port}"
 
     def _run(self, name: str, main: str, *words: Any) -> None:
-        self._start(name, main, *words)
-        wait_until(lambda: self.is_gone(name), f"the {name} ends", BOUND)
+        self.processes.run(name, self._command(main, words), self._log(name), f"the {name}")
         if self.processes.exit_code(name):
             raise LabError(f"Pulsar {self.release} refuses its {name}: run it again with --keep.")
 
     def _start(self, name: str, main: str, *words: Any, heap: int = 256) -> None:
-        command = java_command(self.jars, main, *words, heap=heap, options=self.options)
-        self.processes.start(name, command, self._log(name))
+        self.processes.start(name, self._command(main, words, heap), self._log(name))
+
+    def _command(self, main: str, words: Iterable[Any], heap: int = 256) -> list[Any]:
+        return java_command(self.jars, main, *words, heap=heap, options=self.options)
 
     def _log(self, name: str) -> Path:
         return self.processes.folder / f"{name}.log"

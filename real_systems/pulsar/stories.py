@@ -1,17 +1,16 @@
 """The stories that real Pulsar acts out, in the lessons' words."""
 
-from collections.abc import Callable
 from typing import Any
 
 from real_systems.pulsar.acts import Stage
 from real_systems.pulsar.cluster import PulsarCluster
 from real_systems.pulsar.picture import describe, is_turn
-from real_systems.runner.stories import Case, Run, Story
+from real_systems.runner.stories import Case, Run, Staging, Story
 
 
-def stage(**given: Any) -> Callable[[Run], Stage]:
-    """How to make a stage whose broker has these settings; the story's own `retain_null_key`
-    switches topicCompactionRetainNullKey on."""
+def stage(**given: Any) -> Staging:
+    """On a broker with these settings; the story's own `retain_null_key` switches
+    topicCompactionRetainNullKey on."""
 
     def make(run: Run) -> Stage:
         chosen = dict(given)
@@ -19,7 +18,7 @@ def stage(**given: Any) -> Callable[[Run], Stage]:
             chosen["topicCompactionRetainNullKey"] = "true"
         return Stage(PulsarCluster(run.processes, run.release, run.say, chosen), run.recorder)
 
-    return make
+    return Staging(make, describe, is_turn)
 
 
 def message_without_a_key(pulsar: Stage) -> None:
@@ -82,11 +81,8 @@ _NO_LEDGER = "Error reading entries .*o such ledger.*seconds"
 
 STORIES = [
     Story(
-        "message_without_a_key",
         message_without_a_key,
         stage(),
-        describe,
-        is_turn,
         (
             Case(
                 "4.2.4",
@@ -101,11 +97,8 @@ STORIES = [
         scenario="null_key_is_dropped",
     ),
     Story(
-        "compactor_dies",
         compactor_dies,
         stage(),
-        describe,
-        is_turn,
         (
             Case(
                 "4.2.4",
@@ -120,11 +113,8 @@ STORIES = [
         scenario="unfinished_ledger_stays",
     ),
     Story(
-        "lost_compacted_ledger",
         lost_compacted_ledger,
         stage(managedLedgerMaxEntriesPerLedger=3),
-        describe,
-        is_turn,
         (
             Case(
                 "4.2.4",

@@ -11,6 +11,7 @@ java          starts Java programs, small
 jars          brings the jars of a release
 java_gateway  calls the classes of these jars from Python
 recordings    what a run leaves: acts, answers, and what came of it
+stage         what the stages of all systems share
 stories       how a story is declared, found and run
 story_views   a recording as text, as a table, and drawn
 command       the command `real`

@@ -100,12 +100,15 @@ def are_fetched(name: str) -> bool:
     return cache is not None and (cache / name).is_dir()
 
 
-def jars_in(folder: Path) -> list[Path]:
-    """The jars in a folder of an unpacked release. Raises LabError if there are none."""
-    found = sorted(folder.glob("*.jar"))
-    if not found:
-        raise LabError(f"There are no jars in {folder}: give the folder of an unpacked release.")
-    return found
+def unpacked_jars(variable: str, folder: str, jar: str) -> list[Path]:
+    """The jars of the unpacked release that a variable of the environment names, in this folder of
+    it, if one whose name ends so is among them. Raises LabError if it has no jars."""
+    home = os.environ.get(variable)
+    found = sorted(Path(home, folder).glob("*.jar")) if home else []
+    if home and not found:
+        place = Path(home, folder)
+        raise LabError(f"There are no jars in {place}: give the folder of an unpacked release.")
+    return found if any(each.name.endswith(jar) for each in found) else []
 
 
 def _fetch(artifacts: list[Artifact], folder: Path) -> None:

@@ -6,8 +6,10 @@ When the keeper has ended in any way, a third process removes the folder.
 
 import json
 import os
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -18,7 +20,7 @@ from typing import Any, Self
 from protocol_lab.errors import LabError
 from protocol_lab.system.temporary_folder import remove, remover, temporary_folder
 from real_systems.runner import keeper
-from real_systems.runner.waiting import wait_until
+from real_systems.runner.waiting import BOUND, wait_until
 
 _STOPPING = 120
 """Seconds that a process has to stop cleanly."""
@@ -74,6 +76,18 @@ class Processes:
             environment=environment or {},
         )["pid"]
 
+    def run(
+        self, name: str, command: Iterable[Any], log: Path, what: str, seconds: float = BOUND
+    ) -> str:
+        """Run a program to its end; what it printed. Raises DidNotHappen."""
+        self.start(name, command, log)
+        wait_until(lambda: self.has_ended(name), f"{what} ends", seconds)
+        return log.read_text(encoding="utf-8", errors="replace")
+
+    def has_ended(self, name: str) -> bool:
+        """Has a process ended?"""
+        return self.exit_code(name) is not None
+
     def exit_code(self, name: str) -> int | None:
         """None while the process runs."""
         return self._ask(do="poll", name=name)["code"]
@@ -112,9 +126,7 @@ class Processes:
 
     def _wait_for_end(self, names: Iterable[str], seconds: float) -> None:
         for name in names:
-            wait_until(
-                lambda name=name: self.exit_code(name) is not None, f"{name} ends", seconds, 0.05
-            )
+            wait_until(lambda name=name: self.has_ended(name), f"{name} ends", seconds, 0.05)
 
     def _ask(self, **command: Any) -> dict[str, Any]:
         try:
@@ -147,3 +159,24 @@ def _kept(folder: Path) -> Path:
             f"--keep {folder} can't be written ({error.strerror}); name another folder."
         ) from None
     return folder
+
+
+def lines_in(log: Path, pattern: str) -> list[str]:
+    """The lines of a process's log that match this regular expression; none before there is one."""
+    try:
+        text = log.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    return [line for line in text.splitlines() if re.search(pattern, line)]
+
+
+def write_properties(file: Path, values: dict[str, Any]) -> None:
+    """Write a file of Java's properties."""
+    file.write_text("".join(f"{key}={value}\n" for key, value in values.items()), encoding="utf-8")
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]

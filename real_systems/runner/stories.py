@@ -9,7 +9,6 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from inspect import Parameter, signature
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -74,21 +73,29 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Story:
-    """A story of one system.
+class Staging:
+    """How stories are staged and drawn.
 
-    play: acts it out on a stage; its docstring says what it is about. stage: the context that makes
-    one for a run. describe: the picture of what an act has `seen`; is_turn: is what two acts
-    have seen so different that the second is drawn, too? settings: the values of each, the default
-    first. lesson: the notebook that it belongs to; scenario: the name of the model's run, if there
-    is one.
+    make: the context that gives the stage of a run. describe: the picture of what an act has
+    `seen`; is_turn: is what two acts have seen so different that the second is drawn, too?
     """
 
-    name: str
-    play: Callable[[Any], None]
-    stage: Callable[[Run], AbstractContextManager[Any]]
+    make: Callable[[Run], AbstractContextManager[Any]]
     describe: Callable[[dict[str, Any]], Cluster]
     is_turn: Callable[[dict[str, Any], dict[str, Any]], bool]
+
+
+@dataclass(frozen=True)
+class Story:
+    """A story of one system, named after the function that acts it out.
+
+    play: acts it out on a stage; its docstring says what it is about. settings: the values of each,
+    the default first. lesson: the notebook that it belongs to; scenario: the name of the model's
+    run, if there is one.
+    """
+
+    play: Callable[[Any], None]
+    staging: Staging
     cases: tuple[Case, ...]
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lesson: str = ""
@@ -101,13 +108,16 @@ class Story:
                 f"the cases of {self.name} are one case, not a tuple: write (Case(...),), with a"
                 " comma before the last bracket"
             )
-        if [each.kind for each in signature(self.stage).parameters.values()] != [
-            Parameter.POSITIONAL_OR_KEYWORD
-        ]:
+        if not isinstance(self.staging, Staging):
             raise LabError(
                 f"the stage of {self.name} is a function that makes one: call it, with brackets,"
                 " as docs/real_stories.md does"
             )
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.play.__name__
 
     @property
     def meaning(self) -> str:
@@ -154,7 +164,9 @@ def run(
     recording = Recording(story.name, release, story.chosen(settings))
     recorder = Recorder(recording, tell)
     with Processes(keep) as processes:
-        with story.stage(Run(processes, release, recording.settings, recorder, say)) as stage:
+        with story.staging.make(
+            Run(processes, release, recording.settings, recorder, say)
+        ) as stage:
             _play(story, stage)
         if keep:
             write_recordings([recording], processes.folder / "recording.json")

@@ -71,9 +71,9 @@ class StoryRun:
         """The moments at which the story takes a turn, as SVG, each with what it has changed."""
         pictures, captions = [], []
         for before, act in decisive(self.story, self.recording.acts):
-            cluster = self.story.describe(act.seen)
+            cluster = self.story.staging.describe(act.seen)
             if before is not None:
-                cluster = with_changes(cluster, self.story.describe(before.seen))
+                cluster = with_changes(cluster, self.story.staging.describe(before.seen))
             pictures.append(partial(draw_cluster, cluster))
             captions.append(f"{act.text}: {act.answer}" if act.answer else act.text)
         title = f"{self.recording.story} on {self.recording.release}"
@@ -113,7 +113,7 @@ def decisive(story: Story, acts: Sequence[Act]) -> list[tuple[Act | None, Act]]:
     moments = [
         (before, each)
         for before, each in zip([None, *seen], seen)
-        if before is None or story.is_turn(before.seen, each.seen)
+        if before is None or story.staging.is_turn(before.seen, each.seen)
     ]
     if seen and moments[-1][1] is not seen[-1]:
         moments.append((seen[-2], seen[-1]))

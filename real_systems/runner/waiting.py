@@ -6,6 +6,9 @@ from typing import TypeVar
 
 from protocol_lab.errors import LabError
 
+BOUND = 120
+"""Seconds that anything may take, unless a story says otherwise."""
+
 Seen = TypeVar("Seen")
 
 
@@ -16,7 +19,7 @@ class DidNotHappen(LabError):
 def wait_until(
     condition: Callable[[], Seen | None],
     what: str,
-    seconds: float,
+    seconds: float = BOUND,
     pause: float = 0.2,
     describe: Callable[[], str] | None = None,
 ) -> Seen:

@@ -15,7 +15,15 @@ from protocol_lab.notebook import scenario
 from real_systems.runner import command
 from real_systems.runner import stories as all_stories
 from real_systems.runner.recordings import Recording, read_recordings
-from real_systems.runner.stories import Case, Story, recorded, recordings_file, run, stories
+from real_systems.runner.stories import (
+    Case,
+    Staging,
+    Story,
+    recorded,
+    recordings_file,
+    run,
+    stories,
+)
 from real_systems.runner.story_views import StoryRun, decisive
 from real_systems.runner.waiting import DidNotHappen
 
@@ -27,7 +35,7 @@ def stub(run):
     yield run.recorder
 
 
-def lose(recorder) -> None:
+def loss(recorder) -> None:
     """Two values are acknowledged, and one is left."""
     recorder.act("a is sent", "acknowledged", {"copies": 1})
     recorder.act("b is sent", "acknowledged", {"copies": 2}, step="send(value=2)")
@@ -41,12 +49,11 @@ def describe(seen) -> Cluster:
     return Cluster(lanes=[Lane([[Text(f"{seen['copies']} copies")]])])
 
 
+STAGING = Staging(stub, describe, lambda before, after: before != after)
+
 LOSS = Story(
-    "loss",
-    lose,
-    stub,
-    describe,
-    lambda before, after: before != after,
+    loss,
+    STAGING,
     (Case("1.0.0", lost=("b",), facts={"colour": "red"}), Case("1.0.0", {"kept": "yes"})),
     settings={"kept": ("no", "yes")},
     lesson="kafka/01_replication",
@@ -142,10 +149,10 @@ def own_story(here):
     def write(*acts: str, cases: str = '(Case("1.0.0"),)') -> None:
         (here / "mine.py").write_text(
             "from real_systems.runner.stories import Case, Story\n"
-            "from tests.real_systems.runner.test_stories import describe, stub\n\n\n"
+            "from tests.real_systems.runner.test_stories import STAGING\n\n\n"
             "def mine(stage):\n"
             + "".join(f"    {each}\n" for each in acts)
-            + f'\n\nstory = Story("mine", mine, stub, describe, bool, {cases})\n',
+            + f"\n\nstory = Story(mine, STAGING, {cases})\n",
             encoding="utf-8",
         )
 
@@ -174,10 +181,9 @@ def test_a_case_without_its_comma_gets_a_sentence_before_the_run(own_story, caps
     assert "it happens" not in out
 
 
-@pytest.mark.parametrize("stages", [lambda **given: stub, lambda size=3, **given: stub])
-def test_a_stage_that_is_not_called_gets_a_sentence(stages):
+def test_a_stage_that_is_not_called_gets_a_sentence():
     with pytest.raises(LabError, match="the stage of loss is a function that makes one: call it"):
-        replace(LOSS, stage=stages)
+        replace(LOSS, staging=lambda **given: STAGING)
 
 
 def test_a_story_without_a_case_asks_for_a_release(own_story, capsys):
