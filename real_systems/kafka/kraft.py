@@ -1,13 +1,12 @@
 """A cluster under KRaft. What its controller decides is read from the metadata log on its disk.
 
-So every decision is seen, in order, whichever broker is paused or dead. The records are decoded by
-the release's own classes.
+So every decision is seen, in order, whichever broker is paused or dead.
 """
 
-import json
 import re
 import shutil
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,17 @@ from typing import Any
 from protocol_lab.errors import LabError
 from real_systems.kafka import log_files
 from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState
+from real_systems.kafka.logs.moments import NOT_YET, Moment, decided
+from real_systems.kafka.logs.reading.metadata_log import (
+    FENCED,
+    OF_A_PARTITION,
+    REGISTERS,
+    UNFENCED,
+    MetadataRecord,
+    registrations,
+)
+from real_systems.kafka.logs.reading.metadata_records import decoded
+from real_systems.kafka.record_batches import BROKEN
 from real_systems.kafka.releases import has_elr, has_kraft
 from real_systems.runner.java import java_command
 from real_systems.runner.java_gateway import cause_of
@@ -193,23 +203,12 @@ class KRaftCluster(Cluster):
         for segment in log_files.segments(self.metadata_log(controller)):
             for record in log_files.stored_records(segment):
                 if not record.is_control and record.value.startswith(_TOPIC_RECORD):
-                    found.append((self.decode(record.value)[1]["name"], record.epoch))
+                    found.append((decoded(record.value)[1]["name"], record.epoch))
         return found
 
     def metadata_log(self, node: int) -> Path:
         """The folder of the metadata log on a node's disk."""
         return self.data(node) / "__cluster_metadata-0"
-
-    def decode(self, value: bytes) -> tuple[str, dict[str, Any]]:
-        """The type of a metadata record, and its fields as the release's own tools print them."""
-        jvm = self.clients.jvm
-        buffer = jvm.org.apache.kafka.common.protocol.ByteBufferAccessor(
-            jvm.java.nio.ByteBuffer.wrap(value)
-        )
-        read = jvm.org.apache.kafka.metadata.MetadataRecordSerde().read(buffer, len(value))
-        converters = jvm.org.apache.kafka.common.metadata.MetadataJsonConverters
-        fields = converters.writeJson(read.message(), read.version()).toString()
-        return read.message().getClass().getSimpleName(), json.loads(fields)
 
     def topics(self) -> tuple[list[str]] | None:
         """The topics that brokers know; None if none answers yet."""
@@ -378,23 +377,17 @@ class _Decisions:
         self._cluster, self._controller = cluster, controller
         self._places: dict[Path, int] = {}
         self._topic = ""
-        self._partition: dict[str, Any] = {}
+        self._partition: Moment | None = None
         self._unfenced: set[int] = set()
 
     def state(self) -> PartitionState | None:
         """What was decided about the partition last."""
         self._read()
-        if not self._partition:
-            return None
         now = self._partition
-        return PartitionState(
-            leader=now["leader"] if now["leader"] >= 0 else None,
-            epoch=now["leaderEpoch"],
-            isr=tuple(now["isr"]),
-            elr=tuple(now.get("eligibleLeaderReplicas") or ()),
-            last_known=tuple(now.get("lastKnownElr") or ()),
-            maybe_lost=now.get("leaderRecoveryState", 0) == 1,
-        )
+        if now is None:
+            return None
+        leader = now.leader if now.leader >= 0 else None
+        return PartitionState(leader, now.epoch, now.isr, now.elr, now.last_known, now.recovering)
 
     def unfenced(self) -> set[int]:
         """The brokers that may lead."""
@@ -406,24 +399,18 @@ class _Decisions:
             for record in log_files.stored_records(segment, self._places.get(segment, 0)):
                 self._places[segment] = record.end
                 if not record.is_control:
-                    self._take_in(*self._cluster.decode(record.value))
+                    with suppress(*BROKEN):  # of a type that the kit does not know
+                        found = decoded(record.value)
+                        self._take_in(MetadataRecord(record.offset, None, *found))
 
-    def _take_in(self, kind: str, fields: dict[str, Any]) -> None:
-        if kind == "TopicRecord" and fields["name"] == TOPIC:
-            self._topic = fields["topicId"]
-        elif kind == "PartitionRecord" and fields["topicId"] == self._topic:
-            self._partition = fields
-        elif kind == "PartitionChangeRecord" and fields["topicId"] == self._topic:
-            self._change(fields)
-        elif kind == "BrokerRegistrationChangeRecord" and fields.get("fenced"):
-            change = self._unfenced.add if fields["fenced"] < 0 else self._unfenced.discard
-            change(fields["brokerId"])
-        elif kind == "RegisterBrokerRecord":
-            self._unfenced.discard(fields["brokerId"])
-
-    def _change(self, fields: dict[str, Any]) -> None:
-        """What a change leaves out stays; a leader, also the same one, starts a new epoch."""
-        known = {name: value for name, value in fields.items() if value is not None}
-        if "leader" in known:
-            known["leaderEpoch"] = self._partition["leaderEpoch"] + 1
-        self._partition |= known
+    def _take_in(self, record: MetadataRecord) -> None:
+        topic = record.data.get("topicId")
+        if record.type == "TOPIC_RECORD" and record.data["name"] == TOPIC:
+            self._topic = topic
+        elif record.type in OF_A_PARTITION and topic == self._topic:
+            self._partition = decided(self._partition or NOT_YET, record, 0, "")
+        for broker, text in registrations(record):
+            if text == UNFENCED:
+                self._unfenced.add(broker)
+            elif text in (FENCED, REGISTERS):
+                self._unfenced.discard(broker)

@@ -90,7 +90,7 @@ def is_quorum_turn(before: dict[str, Any], after: dict[str, Any]) -> bool:
 def _controller_lane(
     controller: int, records: list[tuple[str, int | None]], seen: dict[str, Any]
 ) -> Lane:
-    role, tone, badge = _role(controller, seen)
+    role, tone, badge = _role(controller == seen["leader"], controller in seen["away"])
     if role == "follower" and not seen["leader"]:
         role = "follows nobody"
     vote = "voter" if controller in seen["voters"] else "no voter"
@@ -120,27 +120,40 @@ Records = list[tuple[str, int | None]]
 
 
 def _lane(broker: int, copies: dict[int, Records], seen: dict[str, Any]) -> Lane:
-    records = copies[broker]
-    role, tone, badge = _role(broker, seen)
-    member = "in the ISR" if broker in seen["isr"] else "not in the ISR"
-    if broker in seen["elr"]:
+    entries = [
+        Entry(
+            offset,
+            value,
+            detail="" if epoch is None else f"epoch {epoch}",
+            short="" if epoch is None else f"e{epoch}",
+            shade=epoch,
+            committed=value in seen["acknowledged"],
+        )
+        for offset, (value, epoch) in enumerate(copies[broker])
+    ]
+    entries += _lost(broker, copies, seen)
+    leads, is_away = broker == seen["leader"], broker in seen["away"]
+    return replica_lane(broker, leads, is_away, seen["isr"], seen["elr"], entries=entries)
+
+
+def replica_lane(
+    broker: int,
+    leads: bool,
+    is_away: bool,
+    isr: Collection[int] | None,
+    elr: Collection[int],
+    **more: Any,
+) -> Lane:
+    """A replica: what its broker is, and what it is to the partition. isr: None if it is not known;
+    more: further fields of the lane."""
+    role, tone, badge = _role(leads, is_away)
+    member = "in the ISR" if broker in (isr or ()) else "not in the ISR"
+    if isr is None:
+        member = "ISR not said"
+    if broker in elr:
         member = "in the ELR"
-    return Lane(
-        lines=[[Text(f"Broker {broker}", bold=True)], [Text(role, tone)], [Text(member, "muted")]],
-        entries=[
-            Entry(
-                offset,
-                value,
-                detail="" if epoch is None else f"epoch {epoch}",
-                short="" if epoch is None else f"e{epoch}",
-                shade=epoch,
-                committed=value in seen["acknowledged"],
-            )
-            for offset, (value, epoch) in enumerate(records)
-        ]
-        + _lost(broker, copies, seen),
-        badge=badge,
-    )
+    lines = [[Text(f"Broker {broker}", bold=True)], [Text(role, tone)], [Text(member, "muted")]]
+    return Lane(**({"lines": lines, "entries": [], "badge": badge} | more))
 
 
 def _lost(broker: int, copies: dict[int, Records], seen: dict[str, Any]) -> list[Entry]:
@@ -163,14 +176,11 @@ def _lost(broker: int, copies: dict[int, Records], seen: dict[str, Any]) -> list
     ]
 
 
-def _role(broker: int, seen: dict[str, Any]) -> tuple[str, str, str]:
-    """A broker's role, the tone of the word, and its badge."""
-    if broker in seen["away"]:
-        is_leader = broker == seen["leader"]
-        return ("leader, away" if is_leader else "away"), "bad", "ghost" if is_leader else "dead"
-    if broker == seen["leader"]:
-        return "leader", "accent", "crown"
-    return "follower", "muted", ""
+def _role(leads: bool, is_away: bool) -> tuple[str, str, str]:
+    """A node's role, the tone of the word, and its badge."""
+    if is_away:
+        return ("leader, away" if leads else "away"), "bad", "ghost" if leads else "dead"
+    return ("leader", "accent", "crown") if leads else ("follower", "muted", "")
 
 
 def brokers_text(nodes: Iterable[int]) -> str:

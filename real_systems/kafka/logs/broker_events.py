@@ -10,11 +10,17 @@ from real_systems.kafka.logs.histories import Cluster
 from real_systems.kafka.logs.moments import NONE, Moment
 from real_systems.kafka.logs.reading.broker_lines import Said
 from real_systems.kafka.logs.reading.entries import clock
-from real_systems.kafka.logs.reading.metadata_log import MetadataRecord
+from real_systems.kafka.logs.reading.metadata_log import (
+    FENCED,
+    UNFENCED,
+    UNREGISTERED,
+    MetadataRecord,
+    registrations,
+)
 from real_systems.kafka.picture import brokers_text
 
-_GONE = {"is fenced", "has shut down", "is unregistered"}
-_BACK = {"is unfenced", "has started"}
+_GONE = {FENCED, "has shut down", UNREGISTERED}
+_BACK = {UNFENCED, "has started"}
 
 _ONE_TRUNCATION = 100
 """Milliseconds within which a broker says the same thing again, as when it truncates."""
@@ -73,28 +79,10 @@ def _of_records(records: Iterable[MetadataRecord]) -> Iterator[Event]:
     time = 0
     for record in records:
         time = time if record.time is None else record.time
-        for broker, text in _registrations(record):
+        for broker, text in registrations(record):
             if known.get(broker) != text:
                 known[broker] = text
                 yield Event(time, broker, text, f"metadata offset {record.offset}")
-
-
-def _registrations(record: MetadataRecord) -> Iterator[tuple[int, str]]:
-    data = record.data
-    match record.type:
-        case "REGISTER_BROKER_RECORD":
-            yield data["brokerId"], "registers"
-        case "UNREGISTER_BROKER_RECORD":
-            yield data["brokerId"], "is unregistered"
-        case "FENCE_BROKER_RECORD":
-            yield data["id"], "is fenced"
-        case "UNFENCE_BROKER_RECORD":
-            yield data["id"], "is unfenced"
-        case "BROKER_REGISTRATION_CHANGE_RECORD":
-            if data.get("inControlledShutdown") == 1:
-                yield data["brokerId"], "begins a controlled shutdown"
-            if data.get("fenced"):
-                yield data["brokerId"], "is fenced" if data["fenced"] == 1 else "is unfenced"
 
 
 # --- What lines say -------------------------------------------------------------------------------

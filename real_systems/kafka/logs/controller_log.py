@@ -8,6 +8,7 @@ run; others are passed over.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from protocol_lab.checker.result import Verdict
@@ -18,8 +19,16 @@ from protocol_lab.model.transitions import initial
 from real_systems.kafka.logs.answers.facts import ADD_A_DUMP, begins_late
 from real_systems.kafka.logs.controller_part import spec
 from real_systems.kafka.logs.histories import Cluster
-from real_systems.kafka.logs.moments import NONE
-from real_systems.kafka.logs.reading.metadata_log import MetadataRecord
+from real_systems.kafka.logs.moments import NONE, NOT_YET, Moment, decided
+from real_systems.kafka.logs.reading.metadata_log import (
+    FENCED,
+    REGISTERS,
+    SHUTS_DOWN,
+    UNFENCED,
+    UNREGISTERED,
+    MetadataRecord,
+    registrations,
+)
 from real_systems.logged_runs import LogAnswer, LogMapping, LogRecord, Shown, check_log, shown_text
 
 _TOPIC, _BROKER = 2, 4
@@ -31,7 +40,19 @@ _MOST_BROKERS, _MOST_MIN_ISR = 15, 99
 _ONLY_DISKS = {"partitionId", "topicId", "directories"}
 _FEATURES = {"eligible.leader.replicas.version": "elr", "metadata.version": "metadata_version"}
 
-_FENCED, _UNFENCED, _SHUTS_DOWN = "is fenced", "is unfenced", "begins a controlled shutdown"
+_SETTINGS = {
+    "set_min_isr": "min.insync.replicas",
+    "set_unclean": "unclean.leader.election.enable",
+}
+_OF_BROKERS = {
+    "fence_broker": FENCED,
+    "unfence_broker": UNFENCED,
+    "begin_controlled_shutdown": SHUTS_DOWN,
+    "unregister_broker": UNREGISTERED,
+}
+"""Actions, and what their records say."""
+
+_STEPS = {text: name for name, text in _OF_BROKERS.items()}
 
 
 def check_partition(
@@ -108,9 +129,7 @@ class _Reader:
         self.is_created = bool(own) and own[0].type == "PARTITION_RECORD"
         ids = {broker for each in own for broker in each.data.get("replicas") or ()}
         self.brokers = sorted(ids)
-        self._view: Shown = {}
-        self._version = 0
-        self._epoch = 0
+        self._moment: Moment | None = None
         self._registered: dict[int, int] = {}
         self._told = _told(cluster, name)
 
@@ -140,21 +159,17 @@ class _Reader:
         data = record.data
         match record.type:
             case "PARTITION_RECORD" if self._is_own(record):
-                (restored,) = self._partition("", record)
-                shows = restored.shows
-                names = {
-                    "isr": "ISR",
-                    "elr": "ELR",
-                    "last_known_elr": "last known leader",
-                    "adding": "adding",
-                    "removing": "removing",
+                self._moment = now = decided(NOT_YET, record, 0, "")
+                sets = {
+                    name: set(self._nodes(getattr(now, name)))
+                    for name in ("isr", "elr", "adding", "removing", "replicas")
                 }
-                sets = {name: set(self._nodes(shows[shown])) for name, shown in names.items()}
-                order = self._nodes(shows["replicas"])
-                leader = next(iter(self._nodes([shows["leader"]])), 0)
-                partition = sets | {"replicas": set(order), "leader": leader}
-                state |= {"exists": True, "order": order, "recovering": shows["may lack records"]}
-                state["con_partition_metadata"] |= partition
+                state["con_partition_metadata"] |= sets | {
+                    "last_known_elr": set(self._nodes(now.last_known)),
+                    "leader": next(iter(self._nodes([now.leader])), 0),
+                }
+                state |= {"exists": True, "order": self._nodes(now.replicas)}
+                state["recovering"] = now.recovering
             case "REGISTER_BROKER_RECORD" if data["brokerId"] in self.brokers:
                 self._registered[data["brokerId"]] = data.get("brokerEpoch", -1)
                 node = {self._node(data["brokerId"])["broker"]}
@@ -175,11 +190,8 @@ class _Reader:
         match action:
             case "create_partition":
                 return [{"record": "partition", **self._seen(after), "new leader epoch": False}]
-            case "set_min_isr":
-                return [_config("min.insync.replicas", args["scope"], args["value"])]
-            case "set_unclean":
-                value = args["value"]
-                return [_config("unclean.leader.election.enable", args["scope"], value)]
+            case "set_min_isr" | "set_unclean":
+                return [_config(_SETTINGS[action], args["scope"], args["value"])]
             case "set_feature":
                 return [{"record": "feature", "name": args["feature"], "level": args["level"]}]
             case "clear_elr":
@@ -188,18 +200,14 @@ class _Reader:
         if "broker" not in args:
             return changes
         broker = {"broker": self.brokers[args["broker"] - 1]}
-        match action:
-            case "fence_broker":
-                return [*changes, {"record": _FENCED, **broker, "known epoch": True}]
-            case "begin_controlled_shutdown":
-                return [{"record": _SHUTS_DOWN, **broker, "known epoch": True}, *changes]
-            case "unfence_broker":
-                return [{"record": _UNFENCED, **broker, "known epoch": True}, *changes]
-            case "register_broker":
-                return [*changes, {"record": "registers", **broker, "fenced": True}]
-            case "register_again":
-                return [*changes, {"record": "registers", **broker, "fenced": False}]
-        return [*changes, {"record": "is unregistered", **broker}]
+        if action in ("register_broker", "register_again"):
+            is_fenced = action == "register_broker"
+            return [*changes, {"record": REGISTERS, **broker, "fenced": is_fenced}]
+        said = {"record": _OF_BROKERS[action], **broker}
+        if action == "unregister_broker":
+            return [*changes, said]
+        said["known epoch"] = True
+        return [*changes, said] if action == "fence_broker" else [said, *changes]
 
     def _change(self, before: Any, after: Any) -> list[Shown]:
         seen, bumped = self._seen(after), after.con_partition_metadata.leader_epoch > 0
@@ -210,19 +218,25 @@ class _Reader:
     def _seen(self, s: Any) -> Shown:
         partition = s.con_partition_metadata
 
-        def ids(nodes: Any) -> set[int]:
-            return {self.brokers[node - 1] for node in nodes}
+        def ids(nodes: Any) -> tuple[int, ...]:
+            return tuple(self.brokers[node - 1] for node in nodes)
 
-        return {
-            "replicas": [self.brokers[node - 1] for node in s.order],
-            "adding": ids(partition.adding),
-            "removing": ids(partition.removing),
-            "ISR": ids(partition.isr),
-            "ELR": ids(partition.elr),
-            "leader": self.brokers[partition.leader - 1] if partition.leader else NONE,
-            "last known leader": ids(partition.last_known_elr),
-            "may lack records": bool(s.recovering),
-        }
+        return _shown(
+            Moment(
+                time=0,
+                place="",
+                replicas=ids(s.order),
+                leader=self.brokers[partition.leader - 1] if partition.leader else NONE,
+                epoch=0,
+                version=0,
+                isr=ids(partition.isr),
+                elr=ids(partition.elr),
+                last_known=ids(partition.last_known_elr),
+                recovering=bool(s.recovering),
+                adding=ids(partition.adding),
+                removing=ids(partition.removing),
+            )
+        )
 
     # --- What the log has ------------------------------------------------------------------------
 
@@ -233,18 +247,6 @@ class _Reader:
             match record.type:
                 case "PARTITION_RECORD" | "PARTITION_CHANGE_RECORD" if self._is_own(record):
                     yield from self._partition(place, record)
-                case "REGISTER_BROKER_RECORD" if data["brokerId"] in self.brokers:
-                    yield self._registration(place, data)
-                case "BROKER_REGISTRATION_CHANGE_RECORD" if data["brokerId"] in self.brokers:
-                    yield from self._registration_changes(place, data)
-                case "FENCE_BROKER_RECORD" if data["id"] in self.brokers:
-                    yield self._of_broker(place, _FENCED, data["id"], data.get("epoch"))
-                case "UNFENCE_BROKER_RECORD" if data["id"] in self.brokers:
-                    yield self._of_broker(place, _UNFENCED, data["id"], data.get("epoch"))
-                case "UNREGISTER_BROKER_RECORD" if data["brokerId"] in self.brokers:
-                    shows = {"record": "is unregistered", "broker": data["brokerId"]}
-                    step = ("unregister_broker", self._node(data["brokerId"]))
-                    yield LogRecord(place, shows, [step, *self._leaving()])
                 case "CONFIG_RECORD":
                     yield from self._configuration(place, data)
                 case "FEATURE_LEVEL_RECORD" if data["name"] in _FEATURES:
@@ -253,11 +255,14 @@ class _Reader:
                     step = ("set_feature", {"feature": name, "level": level})
                     yield LogRecord(place, shows, [step])
                 case "CLEAR_ELR_RECORD" if data.get("topicName") in (self._topic_name, "", None):
-                    if self._view:
-                        self._view |= {"ELR": set(), "last known leader": set()}
+                    if self._moment:
+                        self._moment = replace(self._moment, elr=(), last_known=())
                     yield LogRecord(place, {"record": "ELR cleared"}, [("clear_elr", {})])
                 case "REMOVE_TOPIC_RECORD" if data["topicId"] == self.topic:
                     return
+            for broker, text in registrations(record):
+                if broker in self.brokers:
+                    yield self._of_broker(place, broker, text, data)
 
     def _node(self, broker: int) -> dict[str, int]:
         return {"broker": self.brokers.index(broker) + 1}
@@ -267,44 +272,17 @@ class _Reader:
 
     def _partition(self, place: str, record: MetadataRecord) -> Iterator[LogRecord]:
         """Nothing for a replica that only changes its disk, as the rules know of no disks."""
-        data = record.data
-        created = record.type == "PARTITION_RECORD"
-        leader = data.get("leader", -2)
-        named = leader not in (None, -2) and not created
-        if created:
-            self._view = {
-                "replicas": [],
-                **{name: set() for name in ("adding", "removing", "ISR", "ELR")},
-                "leader": NONE,
-                "last known leader": set(),
-                "may lack records": False,
-            }
-            self._version, self._epoch = data["partitionEpoch"], data["leaderEpoch"]
-        else:
-            self._version += 1
-            self._epoch += named
-            if _ONLY_DISKS.issuperset(name for name, value in data.items() if value is not None):
-                return
-        before, view = self._view, dict(self._view)
-        for name, key in (
-            ("addingReplicas", "adding"),
-            ("removingReplicas", "removing"),
-            ("isr", "ISR"),
-            ("eligibleLeaderReplicas", "ELR"),
-            ("lastKnownElr", "last known leader"),
-        ):
-            if data.get(name) is not None:
-                view[key] = set(data[name])
-        if data.get("replicas") is not None:
-            view["replicas"] = list(data["replicas"])
-        if named or created:
-            view["leader"] = leader
-        if data.get("leaderRecoveryState") not in (None, -1):
-            view["may lack records"] = data["leaderRecoveryState"] == 1
-        self._view = view
-        shows = {"record": "partition", **view, "new leader epoch": named}
-        steps = self._creation(view) if created else self._changes(before, view)
-        yield LogRecord(place, shows, steps, self._contradiction(view), _changes_text(before, view))
+        data, created = record.data, record.type == "PARTITION_RECORD"
+        before = NOT_YET if created else self._moment or NOT_YET
+        self._moment = after = decided(before, record, 0, place)
+        changed = {name for name, value in data.items() if value is not None}
+        if not created and changed <= _ONLY_DISKS:
+            return
+        view, old = _shown(after), _shown(before)
+        has_new_epoch = not created and after.epoch > before.epoch
+        shows = {"record": "partition", **view, "new leader epoch": has_new_epoch}
+        steps = self._creation(view) if created else self._changes(old, view)
+        yield LogRecord(place, shows, steps, self._contradiction(after), _changes_text(old, view))
 
     def _creation(self, view: Shown) -> list[tuple[str, dict[str, Any]]]:
         order = self._nodes(view["replicas"])
@@ -331,44 +309,33 @@ class _Reader:
             ("unregister_broker", {}),
         ]
 
-    def _contradiction(self, view: Shown) -> str:
+    def _contradiction(self, now: Moment) -> str:
         """What a broker's own log says of this version of the partition, if that is otherwise."""
-        for said in self._told.get(self._version, []):
+        for said in self._told.get(now.version, []):
             fields, node = said.fields, said.entry.node
             leader = node if said.kind == "leads" else fields["leader"]
-            isr = set(fields["isr"]) if "isr" in fields else view["ISR"]
-            if (leader, fields["epoch"], isr) != (view["leader"], self._epoch, view["ISR"]):
+            isr = {*fields.get("isr", now.isr)}
+            if (leader, fields["epoch"], isr) != (now.leader, now.epoch, {*now.isr}):
                 return (
-                    f"Broker {node}'s own log has partition epoch {self._version} otherwise"
+                    f"Broker {node}'s own log has partition epoch {now.version} otherwise"
                     f" ({said.entry.place}): {_line(said.entry.text)}"
                 )
         return ""
 
-    def _registration(self, place: str, data: dict[str, Any]) -> LogRecord:
-        broker, fenced = data["brokerId"], bool(data.get("fenced", True))
-        self._registered[broker] = data.get("brokerEpoch", -1)
-        shows = {"record": "registers", "broker": broker, "fenced": fenced}
-        name = "register_broker" if fenced else "register_again"
-        return LogRecord(place, shows, [(name, self._node(broker))])
-
-    def _registration_changes(self, place: str, data: dict[str, Any]) -> Iterator[LogRecord]:
-        """A record may say several things; other fields, such as directories, say nothing here."""
-        broker, epoch = data["brokerId"], data.get("brokerEpoch")
-        if data.get("fenced"):
-            what = _FENCED if data["fenced"] == 1 else _UNFENCED
-            yield self._of_broker(place, what, broker, epoch)
-        if data.get("inControlledShutdown") == 1:
-            yield self._of_broker(place, _SHUTS_DOWN, broker, epoch)
-
-    def _of_broker(self, place: str, what: str, broker: int, epoch: int | None) -> LogRecord:
-        known = self._registered.get(broker)
-        shows = {"record": what, "broker": broker, "known epoch": epoch in (None, known)}
-        action = {
-            _FENCED: "fence_broker",
-            _UNFENCED: "unfence_broker",
-            _SHUTS_DOWN: "begin_controlled_shutdown",
-        }[what]
-        return LogRecord(place, shows, [(action, self._node(broker))])
+    def _of_broker(self, place: str, broker: int, text: str, data: dict[str, Any]) -> LogRecord:
+        """What a record says of a broker."""
+        shows, node = {"record": text, "broker": broker}, self._node(broker)
+        if text == REGISTERS:
+            shows["fenced"] = bool(data.get("fenced", True))
+            self._registered[broker] = data.get("brokerEpoch", -1)
+            name = "register_broker" if shows["fenced"] else "register_again"
+            return LogRecord(place, shows, [(name, node)])
+        steps = [(_STEPS[text], node)]
+        if text == UNREGISTERED:
+            return LogRecord(place, shows, [*steps, *self._leaving()])
+        epoch = data.get("brokerEpoch", data.get("epoch"))
+        shows["known epoch"] = epoch in (None, self._registered.get(broker))
+        return LogRecord(place, shows, steps)
 
     def _configuration(self, place: str, data: dict[str, Any]) -> Iterator[LogRecord]:
         scopes = {(_TOPIC, self._topic_name): "topic", (_BROKER, ""): "cluster"}
@@ -385,6 +352,20 @@ class _Reader:
             if setting in ("unset", "false", "true"):
                 step = ("set_unclean", {"scope": scope, "value": setting})
                 yield LogRecord(place, _config(name, scope, setting), [step])
+
+
+def _shown(now: Moment) -> Shown:
+    """What is visible of a partition."""
+    return {
+        "replicas": list(now.replicas),
+        "adding": {*now.adding},
+        "removing": {*now.removing},
+        "ISR": {*now.isr},
+        "ELR": {*now.elr},
+        "leader": now.leader,
+        "last known leader": {*now.last_known},
+        "may lack records": now.recovering,
+    }
 
 
 def _changes_text(before: Shown, view: Shown) -> str:

@@ -32,32 +32,9 @@ from kafka_spec.kip_966.controller import (
     publish,
 )
 from kafka_spec.kip_966.model import Broker, PartitionChange
-from protocol_lab import (
-    NONE,
-    TAKEN,
-    Bool,
-    Int16,
-    Limits,
-    Named,
-    NodeSet,
-    Range,
-    Seq,
-    Sequences,
-    Spec,
-    Struct,
-    Subset,
-    append,
-    choice,
-    flag,
-    is_subset,
-    nodes_up_to,
-    size,
-    truncate,
-    with_node,
-    without_node,
-)
-from protocol_lab.drawing import Cluster, Lane, Text, drawing_of
-from real_systems.kafka.picture import controller
+from protocol_lab import *
+from protocol_lab.drawing import Cluster, drawing_of
+from real_systems.kafka.picture import controller, replica_lane
 
 
 class Constants(NamedTuple):
@@ -113,27 +90,25 @@ def describe(s, c) -> Cluster:
     decided = controller(
         partition.leader or None, None, partition.isr, partition.elr, partition.last_known_elr
     )
-    lanes = [lane(s, broker) for broker in s.order]
+    lanes = [
+        replica_lane(
+            broker,
+            broker == partition.leader,
+            False,
+            partition.isr,
+            partition.elr,
+            empty=presence(s, broker),
+        )
+        for broker in s.order
+    ]
     return Cluster(bars=[decided], lanes=lanes, columns=0)
 
 
-def lane(s, broker) -> Lane:
-    """A replica: what it is to the partition, and whether its broker is there."""
-    partition = s.con_partition_metadata
-    member = "in the ISR" if broker in partition.isr else "not in the ISR"
-    if broker in partition.elr:
-        member = "in the ELR"
-    there = "is there" if broker in s.con_unfenced else "is fenced"
-    if broker in s.con_unfenced & s.shutting_down:
-        there = "shuts down"
-    leads = broker == partition.leader
-    role = Text("leader", "accent") if leads else Text("follower", "muted")
-    return Lane(
-        lines=[[Text(f"Broker {broker}", bold=True)], [role], [Text(member, "muted")]],
-        entries=[],
-        badge="crown" if leads else "",
-        empty=there,
-    )
+def presence(s, broker) -> str:
+    """What the controller knows of a broker."""
+    if broker not in s.con_unfenced:
+        return "is fenced"
+    return "shuts down" if broker in s.shutting_down else "is there"
 
 
 spec = Spec("kafka.controller", State, Constants, __doc__, draw=drawing_of(describe))
@@ -230,6 +205,7 @@ def without(s, c, broker) -> None:
 # --- Brokers -------------------------------------------------------------------------------------
 
 
+@spec.action
 def fence_broker(s: State, c: Constants, broker: Broker):
     """A broker's session expires, or it has shut down; one that is fenced may be fenced again."""
     if broker not in s.con_registered:
@@ -239,6 +215,7 @@ def fence_broker(s: State, c: Constants, broker: Broker):
     return TAKEN
 
 
+@spec.action
 def begin_controlled_shutdown(s: State, c: Constants, broker: Broker):
     """A broker asks to shut down: it leads and joins no more."""
     if broker not in active(s):
@@ -248,6 +225,7 @@ def begin_controlled_shutdown(s: State, c: Constants, broker: Broker):
     return TAKEN
 
 
+@spec.action
 def unfence_broker(s: State, c: Constants, broker: Broker):
     """The controller hears from a fenced broker: it may end the time without a leader."""
     if broker not in s.con_registered:
@@ -263,6 +241,7 @@ def unfence_broker(s: State, c: Constants, broker: Broker):
     return TAKEN
 
 
+@spec.action
 def register_broker(s: State, c: Constants, broker: Broker, shutdown: Named("clean", "unclean")):
     """A broker registers, and is fenced; with ELR one without a clean shutdown leaves ISR and
     ELR."""
@@ -282,6 +261,7 @@ def register_broker(s: State, c: Constants, broker: Broker, shutdown: Named("cle
     return TAKEN
 
 
+@spec.action
 def register_again(s: State, c: Constants, broker: Broker):
     """The same incarnation of a broker registers once more: it stays as it is."""
     if broker not in s.con_unfenced:
@@ -290,6 +270,7 @@ def register_again(s: State, c: Constants, broker: Broker):
     return TAKEN
 
 
+@spec.action
 def unregister_broker(s: State, c: Constants, broker: Broker):
     """An operator removes a broker."""
     if broker not in s.con_registered:
@@ -303,6 +284,7 @@ def unregister_broker(s: State, c: Constants, broker: Broker):
 # --- The leader asks -----------------------------------------------------------------------------
 
 
+@spec.action
 def alter_partition(s: State, c: Constants, isr: Subset(Broker)):
     """The leader adds one replica to the ISR, or removes some."""
     partition = s.con_partition_metadata
@@ -353,6 +335,7 @@ def drop_from_order(s, replicas: NodeSet(Broker)) -> None:
 # --- Operators -----------------------------------------------------------------------------------
 
 
+@spec.action
 def elect_preferred(s: State, c: Constants):
     """A preferred election: the first replica leads, if it is in the ISR."""
     partition = s.con_partition_metadata
@@ -370,6 +353,7 @@ def elect_preferred(s: State, c: Constants):
     return TAKEN
 
 
+@spec.action
 def elect_uncleanly(s: State, c: Constants):
     """An unclean election that an operator asks for, or that the configuration allows by now."""
     partition = s.con_partition_metadata
@@ -382,6 +366,55 @@ def elect_uncleanly(s: State, c: Constants):
     return TAKEN
 
 
+@spec.action
+def clear_elr(s: State, c: Constants):
+    """With another min.insync.replicas the ELR says nothing any more."""
+    if not s.may_clear:
+        return "min.insync.replicas was not changed"
+    begin_step(s)
+    s.may_clear = False
+    s.con_partition_metadata.elr = nodes_up_to(0)
+    s.con_partition_metadata.last_known_elr = nodes_up_to(0)
+    return TAKEN
+
+
+@spec.action
+def set_unclean(s: State, c: Constants, scope: Named("topic", "cluster"), value: Setting):
+    """unclean.leader.election.enable is set, or removed."""
+    begin_step(s)
+    if scope == "topic":
+        s.topic_unclean = value
+    else:
+        s.cluster_unclean = value
+    return TAKEN
+
+
+@spec.action
+def set_min_isr(s: State, c: Constants, scope: Named("topic", "cluster"), value: Range(0, 99)):
+    """min.insync.replicas is set, or removed (0)."""
+    begin_step(s)
+    if scope == "topic":
+        s.topic_min_isr = value
+    else:
+        s.cluster_min_isr = value
+    s.may_clear = s.elr or c.eligible == "off"
+    return TAKEN
+
+
+@spec.action
+def set_feature(
+    s: State, c: Constants, feature: Named("elr", "metadata_version"), level: Range(0, 99)
+):
+    """An operator upgrades a feature of the cluster, or the cluster is formatted with it."""
+    begin_step(s)
+    if feature == "metadata_version":
+        s.metadata_version = level
+    elif c.eligible == "log":
+        s.elr = level > 0
+    return TAKEN
+
+
+@spec.action
 def reassign(
     s: State,
     c: Constants,
@@ -424,6 +457,7 @@ def reassign(
     return TAKEN
 
 
+@spec.action
 def create_partition(
     s: State,
     c: Constants,
@@ -452,67 +486,3 @@ def create_partition(
     s.may_clear = False
     s.con_partition_metadata = PartitionChange(replicas=replicas, isr=isr, leader=leader)
     return TAKEN
-
-
-def set_min_isr(s: State, c: Constants, scope: Named("topic", "cluster"), value: Range(0, 99)):
-    """min.insync.replicas is set, or removed (0)."""
-    begin_step(s)
-    if scope == "topic":
-        s.topic_min_isr = value
-    else:
-        s.cluster_min_isr = value
-    s.may_clear = s.elr or c.eligible == "off"
-    return TAKEN
-
-
-def set_unclean(s: State, c: Constants, scope: Named("topic", "cluster"), value: Setting):
-    """unclean.leader.election.enable is set, or removed."""
-    begin_step(s)
-    if scope == "topic":
-        s.topic_unclean = value
-    else:
-        s.cluster_unclean = value
-    return TAKEN
-
-
-def clear_elr(s: State, c: Constants):
-    """With another min.insync.replicas the ELR says nothing any more."""
-    if not s.may_clear:
-        return "min.insync.replicas was not changed"
-    begin_step(s)
-    s.may_clear = False
-    s.con_partition_metadata.elr = nodes_up_to(0)
-    s.con_partition_metadata.last_known_elr = nodes_up_to(0)
-    return TAKEN
-
-
-def set_feature(
-    s: State, c: Constants, feature: Named("elr", "metadata_version"), level: Range(0, 99)
-):
-    """An operator upgrades a feature of the cluster, or the cluster is formatted with it."""
-    begin_step(s)
-    if feature == "metadata_version":
-        s.metadata_version = level
-    elif c.eligible == "log":
-        s.elr = level > 0
-    return TAKEN
-
-
-for action in (
-    fence_broker,
-    begin_controlled_shutdown,
-    unfence_broker,
-    register_broker,
-    register_again,
-    unregister_broker,
-    alter_partition,
-    elect_preferred,
-    elect_uncleanly,
-    clear_elr,
-    set_unclean,
-    set_min_isr,
-    set_feature,
-    reassign,
-    create_partition,
-):
-    spec.action(action)

@@ -13,11 +13,16 @@ from heapq import merge
 from itertools import chain, pairwise
 from pathlib import Path
 
-from real_systems.kafka.logs.moments import NOTHING_KNOWN, UNKNOWN, Moment
+from real_systems.kafka.logs.moments import NOTHING_KNOWN, UNKNOWN, Moment, decided
 from real_systems.kafka.logs.reading.broker_lines import Said
 from real_systems.kafka.logs.reading.entries import clock
 from real_systems.kafka.logs.reading.lines.file_lines import lines_of
-from real_systems.kafka.logs.reading.metadata_log import MetadataRecord, Snapshot, merged
+from real_systems.kafka.logs.reading.metadata_log import (
+    OF_A_PARTITION,
+    MetadataRecord,
+    Snapshot,
+    merged,
+)
 from real_systems.kafka.logs.reading.readings import Run, attributed, dated, here, read_files
 from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
 from real_systems.kafka.logs.reading.tool_output import (
@@ -39,7 +44,6 @@ _TOPIC, _BROKER = 2, 4
 
 
 _OF_A_TOPIC = ("TOPIC_RECORD", "REMOVE_TOPIC_RECORD")
-_OF_A_PARTITION = ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
 
 
 @dataclass
@@ -195,7 +199,7 @@ class _RecordIndex:
         self._found: dict[str, list[tuple[int, MetadataRecord]]] = defaultdict(list)
         for place, record in enumerate(records):
             subject = ""
-            if record.type in _OF_A_PARTITION:
+            if record.type in OF_A_PARTITION:
                 subject = _name(names, record.data)
             elif record.type in _OF_A_TOPIC:
                 subject = names.get(record.data["topicId"], "?")
@@ -371,23 +375,11 @@ def _apply(cluster: Cluster, record: MetadataRecord, time: int, place: str, offs
         case "CONFIG_RECORD" if data["name"] == "min.insync.replicas":
             _note_min_isr(cluster, data, time)
         case "PARTITION_RECORD":
-            moment = Moment(
-                time,
-                place,
-                tuple(data["replicas"]),
-                data["leader"],
-                data["leaderEpoch"],
-                data["partitionEpoch"],
-                tuple(data["isr"]),
-                tuple(data.get("eligibleLeaderReplicas") or ()),
-                tuple(data.get("lastKnownElr") or ()),
-                data.get("leaderRecoveryState", 0) == 1,
-            )
-            cluster.partitions[_name(names, data)] = [moment]
+            cluster.partitions[_name(names, data)] = [decided(NOTHING_KNOWN, record, time, place)]
         case "PARTITION_CHANGE_RECORD":
             moments = cluster.partitions.setdefault(_name(names, data), [])
             before = moments[-1] if moments else NOTHING_KNOWN
-            moments.append(_changed(before, data, time, place))
+            moments.append(decided(before, record, time, place))
 
 
 def _name(names: dict[str, str], data: dict) -> str:
@@ -405,30 +397,6 @@ def _note_min_isr(cluster: Cluster, data: dict, time: int) -> None:
         cluster.min_isr.setdefault(f"topic {data['resourceName']}", []).append(set_to)
     elif data["resourceType"] == _BROKER and data["resourceName"] == "":
         cluster.min_isr.setdefault("cluster", []).append(set_to)
-
-
-def _changed(before: Moment, data: dict, time: int, place: str) -> Moment:
-    """What a change leaves out stays; one that names a leader begins another epoch."""
-
-    def brokers(name: str, unchanged: tuple[int, ...] | None) -> tuple[int, ...] | None:
-        return tuple(data[name]) if data.get(name) is not None else unchanged
-
-    leader = data.get("leader", -2)
-    return replace(
-        before,
-        time=time,
-        place=place,
-        replicas=brokers("replicas", before.replicas),
-        leader=before.leader if leader in (None, -2) else leader,
-        epoch=UNKNOWN if before.epoch == UNKNOWN else before.epoch + (leader not in (None, -2)),
-        version=UNKNOWN if before.version == UNKNOWN else before.version + 1,
-        isr=brokers("isr", before.isr),
-        elr=brokers("eligibleLeaderReplicas", before.elr),
-        last_known=brokers("lastKnownElr", before.last_known),
-        recovering=data["leaderRecoveryState"] == 1
-        if data.get("leaderRecoveryState") is not None
-        else before.recovering,
-    )
 
 
 def ends_at(cluster: Cluster, partition: str, time: int) -> dict[int, tuple[list[str], str]]:

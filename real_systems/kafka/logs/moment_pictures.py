@@ -13,7 +13,7 @@ from real_systems.kafka.logs.broker_events import Event, away_at
 from real_systems.kafka.logs.histories import Cluster, ends_at
 from real_systems.kafka.logs.moments import NONE, UNKNOWN, UNSAID, Moment
 from real_systems.kafka.logs.reading.entries import clock
-from real_systems.kafka.picture import controller
+from real_systems.kafka.picture import controller, replica_lane
 
 Ends = dict[int, tuple[list[str], str]]
 
@@ -69,31 +69,16 @@ def describe(moment: Moment, ends: Ends, away: set[int]) -> Picture:
     return Picture(
         bars=[controller(leader, epoch, moment.isr, moment.elr, moment.last_known)],
         lanes=[
-            _lane(each, moment, ends.get(each, ([], _UNKNOWN)), each in away)
+            _lane(each, moment, *ends.get(each, ([], _UNKNOWN)), each in away)
             for each in sorted(replicas)
         ],
         columns=0,
     )
 
 
-def _lane(broker: int, moment: Moment, end: tuple[list[str], str], is_away: bool) -> Lane:
-    leads = broker == moment.leader
-    member = "in the ISR" if broker in (moment.isr or ()) else "not in the ISR"
-    if moment.isr is None:
-        member = "ISR not said"
-    if broker in moment.elr:
-        member = "in the ELR"
-    role = Text("leader", "accent") if leads else Text("follower", "muted")
-    badge = "crown" if leads else ""
-    if is_away:
-        role, badge = Text("leader, away" if leads else "away", "bad"), "ghost" if leads else "dead"
-    return Lane(
-        lines=[[Text(f"Broker {broker}", bold=True)], [role], [Text(member, "muted")]],
-        entries=[],
-        notes=[_note(each) for each in end[0]],
-        badge=badge,
-        empty=end[1],
-    )
+def _lane(broker: int, moment: Moment, facts: list[str], since: str, is_away: bool) -> Lane:
+    leads, notes = broker == moment.leader, [_note(each) for each in facts]
+    return replica_lane(broker, leads, is_away, moment.isr, moment.elr, notes=notes, empty=since)
 
 
 def _note(fact: str) -> Text:

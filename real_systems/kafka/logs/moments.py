@@ -1,9 +1,10 @@
 """A partition at one moment: who leads it, who is in sync, and where that is said."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from real_systems.kafka.logs.reading.entries import clock
+from real_systems.kafka.logs.reading.metadata_log import MetadataRecord
 from real_systems.kafka.picture import brokers_text
 
 NONE = -1
@@ -22,7 +23,8 @@ class Moment:
     offset 45". leader: NONE for nobody, UNSAID if nothing names it. version: of the partition's
     state, which each decision raises by 1 (zkVersion or partition epoch). isr, elr, last_known:
     brokers; isr is None where it is not said; elr and last_known are empty without ELR. recovering:
-    whether its leader was elected though it may lack records (leaderRecoveryState 1).
+    whether its leader was elected though it may lack records (leaderRecoveryState 1). adding,
+    removing: the replicas that a reassignment brings and takes, as far as the metadata log has it.
     """
 
     time: int
@@ -35,9 +37,46 @@ class Moment:
     elr: tuple[int, ...] = ()
     last_known: tuple[int, ...] = ()
     recovering: bool = False
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
 
 
 NOTHING_KNOWN = Moment(0, "", (), UNSAID, UNKNOWN, UNKNOWN, None)
+
+
+NOT_YET = Moment(0, "", (), NONE, 0, 0, ())
+"""A partition that was not created."""
+
+
+def decided(before: Moment, record: MetadataRecord, time: int, place: str) -> Moment:
+    """A partition behind a record of it in the metadata log. What a change leaves out stays; one
+    that names a leader begins another epoch."""
+    data, is_created = record.data, record.type == "PARTITION_RECORD"
+    if is_created:
+        before = replace(NOT_YET, epoch=data["leaderEpoch"], version=data["partitionEpoch"])
+
+    def brokers(name: str, unchanged: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        return tuple(data[name]) if data.get(name) is not None else unchanged
+
+    def next_of(known: int, is_next: bool) -> int:
+        return known if known == UNKNOWN else known + (is_next and not is_created)
+
+    has_leader = data.get("leader") not in (None, -2)
+    is_recovery_said = data.get("leaderRecoveryState") not in (None, -1)
+    return Moment(
+        time,
+        place,
+        brokers("replicas", before.replicas),
+        data["leader"] if has_leader else before.leader,
+        next_of(before.epoch, has_leader),
+        next_of(before.version, True),
+        brokers("isr", before.isr),
+        brokers("eligibleLeaderReplicas", before.elr),
+        brokers("lastKnownElr", before.last_known),
+        data["leaderRecoveryState"] == 1 if is_recovery_said else before.recovering,
+        brokers("addingReplicas", before.adding),
+        brokers("removingReplicas", before.removing),
+    )
 
 
 def moment_text(moment: Moment) -> str:

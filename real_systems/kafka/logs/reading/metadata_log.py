@@ -198,3 +198,29 @@ def _subject(record: MetadataRecord) -> tuple:
     has printed it."""
     kind = "" if record.type in ("CONTROL", "LEADER_CHANGE") else record.type
     return kind, record.data.get("topicId"), record.data.get("brokerId")
+
+
+OF_A_PARTITION = ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
+
+FENCED, UNFENCED, SHUTS_DOWN = "is fenced", "is unfenced", "begins a controlled shutdown"
+REGISTERS, UNREGISTERED = "registers", "is unregistered"
+
+
+def registrations(record: MetadataRecord) -> Iterator[tuple[int, str]]:
+    """What a record says of brokers' registrations: each broker, and what becomes of it. Other
+    fields, such as directories, say nothing of that."""
+    data = record.data
+    match record.type:
+        case "REGISTER_BROKER_RECORD":
+            yield data["brokerId"], REGISTERS
+        case "UNREGISTER_BROKER_RECORD":
+            yield data["brokerId"], UNREGISTERED
+        case "FENCE_BROKER_RECORD":
+            yield data["id"], FENCED
+        case "UNFENCE_BROKER_RECORD":
+            yield data["id"], UNFENCED
+        case "BROKER_REGISTRATION_CHANGE_RECORD":
+            if data.get("inControlledShutdown") == 1:
+                yield data["brokerId"], SHUTS_DOWN
+            if data.get("fenced"):
+                yield data["brokerId"], FENCED if data["fenced"] == 1 else UNFENCED

@@ -72,8 +72,7 @@ class Stamp:
 def stamps_in(text: str, begin: int, end: int, order: str = "") -> Iterator[Stamp]:
     """The times in a part of a line. order: of a date of numbers; without one it is no time."""
     for found in _ANY.finditer(text, begin, end):
-        name = found.lastgroup
-        read = _READERS[name](found[0], order) if name == "numbers" else _READERS[name](found[0])
+        read = _read(found.lastgroup, found[0], order)
         if read is not None:
             yield Stamp(read[0], *found.span(), read[1])
 
@@ -155,79 +154,49 @@ def _minutes(zone: str) -> int:
     return int(zone[0] + "1") * (int(digits[:2]) * 60 + int(digits[2:]))
 
 
-def _whole(days: int | None, text: str) -> tuple[int, str] | None:
-    clock = _clock_of(text)
-    return None if days is None or clock is None else (days * DAY + clock[0], "")
+_DATES = {
+    "iso": r"(?P<year>\d{4})\D(?P<month>\d\d)\D(?P<day>\d\d)",
+    "compact": r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)",
+    "day": r"(?P<day>\d+)\W(?P<month>[A-Za-z]+)\W(?P<year>\d{4})",
+    "month": r"(?P<month>[A-Za-z]+) +(?P<day>\d+), ?(?P<year>\d{4})",
+    "syslog": r"(?P<month>[A-Za-z]+) +(?P<day>\d+)",
+    "numbers": r"(?P<one>\d+)\D(?P<other>\d+)\D(?P<last>\d+)",
+    "clock": r"",
+}
+"""What stands before the clock in each form."""
 
-
-def _iso(text: str) -> tuple[int, str] | None:
-    return _whole(_days(int(text[:4]), int(text[5:7]), int(text[8:10])), text[10:])
-
-
-def _compact(text: str) -> tuple[int, str] | None:
-    return _whole(_days(int(text[:4]), int(text[4:6]), int(text[6:8])), text[8:])
-
-
-def _day_first(text: str) -> tuple[int, str] | None:
-    day, month, year, rest = re.match(r"(\d+)\W([A-Za-z]+)\W(\d{4})(.*)", text).groups()
-    return _whole(_days(int(year), _month(month), int(day)), rest)
-
-
-def _month_first(text: str) -> tuple[int, str] | None:
-    month, day, year, rest = re.match(r"([A-Za-z]+) +(\d+), ?(\d{4})(.*)", text).groups()
-    return _whole(_days(int(year), _month(month), int(day)), rest)
-
-
-def _syslog(text: str) -> tuple[int, str] | None:
-    month, day, rest = re.match(r"([A-Za-z]+) +(\d+)(.*)", text).groups()
-    clock = _clock_of(rest)
-    if clock is None:
-        return None
-    if clock[1]:
-        return _whole(_days(int(clock[1]), _month(month), int(day)), rest)
-    days = _days(_LEAP, _month(month), int(day))
-    return None if days is None else ((days - _days(_LEAP, 1, 1)) * DAY + clock[0], NEEDS_YEAR)
-
-
+_DATE_PARTS = {name: re.compile(form) for name, form in _DATES.items()}
 _LEAP = 2000
 
 
-def _numbers(text: str, order: str) -> tuple[int, str] | None:
-    one, other, last, rest = re.match(r"(\d+)\D(\d+)\D(\d+)(.*)", text).groups()
-    if len(last) == 2:  # as Hadoop writes it
-        return _whole(_days(2000 + int(one), int(other), int(last)), rest)
-    if order not in ORDERS:
+def _read(form: str, text: str, order: str) -> tuple[int, str] | None:
+    """The time that a text of a form is, and what it lacks; None if there is no such time."""
+    if form == "epoch":
+        whole, _, fraction = text.partition(".")
+        seconds = int(whole) * 1000 + int(fraction[:3].ljust(3, "0"))
+        return (seconds if len(whole) == 10 else int(whole[:13])), ""
+    date = _DATE_PARTS[form].match(text)
+    clock = _clock_of(text[date.end() :])
+    if clock is None or form == "clock":
+        return clock and (clock[0], NEEDS_DAY)
+    parts = date.groupdict()
+    if form == "numbers":
+        one, other, last = parts.values()
+        if len(last) == 2:  # as Hadoop writes it
+            parts = {"year": f"20{one:0>2}", "month": other, "day": last}
+        elif order in ORDERS:
+            day, month = (one, other) if order == "dmy" else (other, one)
+            parts = {"year": last, "month": month, "day": day}
+        else:
+            return None
+    year, month = parts.get("year") or clock[1], parts["month"]
+    month = int(month) if month.isdecimal() else _MONTHS.index(month[:3]) + 1
+    days = _days(int(year or _LEAP), month, int(parts["day"]))
+    if days is None:
         return None
-    day, month = (one, other) if order == "dmy" else (other, one)
-    return _whole(_days(int(last), int(month), int(day)), rest)
-
-
-def _since_1970(text: str) -> tuple[int, str]:
-    whole, _, fraction = text.partition(".")
-    if len(whole) == 10:
-        return int(whole) * 1000 + int(fraction[:3].ljust(3, "0")), ""
-    return int(whole[:13]), ""
-
-
-def _clock_alone(text: str) -> tuple[int, str] | None:
-    clock = _clock_of(text)
-    return None if clock is None else (clock[0], NEEDS_DAY)
-
-
-def _month(name: str) -> int:
-    return _MONTHS.index(name[:3]) + 1
-
-
-_READERS = {
-    "iso": _iso,
-    "compact": _compact,
-    "day": _day_first,
-    "month": _month_first,
-    "syslog": _syslog,
-    "numbers": _numbers,
-    "epoch": _since_1970,
-    "clock": _clock_alone,
-}
+    if year:
+        return days * DAY + clock[0], ""
+    return (days - _days(_LEAP, 1, 1)) * DAY + clock[0], NEEDS_YEAR
 
 
 def in_year(time: int, year: int) -> int:
