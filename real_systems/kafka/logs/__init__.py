@@ -12,8 +12,7 @@ controller_part  the controller's rules, those of kafka.kip_966, as a spec of th
 controller_log   the metadata log as a run of that spec, or the first record that is none
 answers          what is looked for, what is found, and what can't be told
 on_spark         reads and judges on Spark
-moment_pictures  moments in the lessons' pictures
-report_page      the parts of a page
+report_page      the parts of a page, and moments in the lessons' pictures
 report           all that the logs say, as text, as HTML and as JSON
 in_a_page        reads logs that are dropped on a page
 

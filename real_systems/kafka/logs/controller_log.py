@@ -21,9 +21,12 @@ from real_systems.kafka.logs.controller_part import spec
 from real_systems.kafka.logs.histories import Cluster
 from real_systems.kafka.logs.moments import NONE, NOT_YET, Moment, decided
 from real_systems.kafka.logs.reading.metadata_log import (
+    BROKER,
     FENCED,
+    MIN_ISR,
     REGISTERS,
     SHUTS_DOWN,
+    TOPIC,
     UNFENCED,
     UNREGISTERED,
     MetadataRecord,
@@ -31,17 +34,15 @@ from real_systems.kafka.logs.reading.metadata_log import (
 )
 from real_systems.logged_runs import LogAnswer, LogMapping, LogRecord, Shown, check_log, shown_text
 
-_TOPIC, _BROKER = 2, 4
-"""A configuration's resource types."""
-
 _MOST_BROKERS, _MOST_MIN_ISR = 15, 99
 """A larger min.insync.replicas is as large as all the replicas that the rules have room for."""
 
+_TIME = re.compile(r"^\[[^\]]*\] ")
 _ONLY_DISKS = {"partitionId", "topicId", "directories"}
 _FEATURES = {"eligible.leader.replicas.version": "elr", "metadata.version": "metadata_version"}
 
 _SETTINGS = {
-    "set_min_isr": "min.insync.replicas",
+    "set_min_isr": MIN_ISR,
     "set_unclean": "unclean.leader.election.enable",
 }
 _OF_BROKERS = {
@@ -196,7 +197,10 @@ class _Reader:
                 return [{"record": "feature", "name": args["feature"], "level": args["level"]}]
             case "clear_elr":
                 return [{"record": "ELR cleared"}]
-        changes = self._change(before, after)
+        seen, has_new_epoch = self._seen(after), after.con_partition_metadata.leader_epoch > 0
+        changes = [{"record": "partition", **seen, "new leader epoch": has_new_epoch}]
+        if not has_new_epoch and seen == self._seen(before):
+            changes = []
         if "broker" not in args:
             return changes
         broker = {"broker": self.brokers[args["broker"] - 1]}
@@ -208,12 +212,6 @@ class _Reader:
             return [*changes, said]
         said["known epoch"] = True
         return [*changes, said] if action == "fence_broker" else [said, *changes]
-
-    def _change(self, before: Any, after: Any) -> list[Shown]:
-        seen, bumped = self._seen(after), after.con_partition_metadata.leader_epoch > 0
-        if not bumped and seen == self._seen(before):
-            return []
-        return [{"record": "partition", **seen, "new leader epoch": bumped}]
 
     def _seen(self, s: Any) -> Shown:
         partition = s.con_partition_metadata
@@ -281,12 +279,10 @@ class _Reader:
         view, old = _shown(after), _shown(before)
         has_new_epoch = not created and after.epoch > before.epoch
         shows = {"record": "partition", **view, "new leader epoch": has_new_epoch}
-        steps = self._creation(view) if created else self._changes(old, view)
+        order = self._nodes(after.replicas)
+        creation = [("create_partition", {"count": len(order), "order": order})]
+        steps = creation if created else self._changes(old, view)
         yield LogRecord(place, shows, steps, self._contradiction(after), _changes_text(old, view))
-
-    def _creation(self, view: Shown) -> list[tuple[str, dict[str, Any]]]:
-        order = self._nodes(view["replicas"])
-        return [("create_partition", {"count": len(order), "order": order})]
 
     def _changes(self, before: Shown, view: Shown) -> list[tuple[str, dict[str, Any]]]:
         steps = [
@@ -318,7 +314,7 @@ class _Reader:
             if (leader, fields["epoch"], isr) != (now.leader, now.epoch, {*now.isr}):
                 return (
                     f"Broker {node}'s own log has partition epoch {now.version} otherwise"
-                    f" ({said.entry.place}): {_line(said.entry.text)}"
+                    f" ({said.entry.place}): {_TIME.sub('', said.entry.text)[:200]}"
                 )
         return ""
 
@@ -338,12 +334,12 @@ class _Reader:
         return LogRecord(place, shows, steps)
 
     def _configuration(self, place: str, data: dict[str, Any]) -> Iterator[LogRecord]:
-        scopes = {(_TOPIC, self._topic_name): "topic", (_BROKER, ""): "cluster"}
+        scopes = {(TOPIC, self._topic_name): "topic", (BROKER, ""): "cluster"}
         scope = scopes.get((data["resourceType"], data["resourceName"]))
         name, value = data["name"], data.get("value")
         if scope is None:
             return
-        if name == "min.insync.replicas" and (value is None or str(value).isdecimal()):
+        if name == MIN_ISR and (value is None or str(value).isdecimal()):
             number = min(int(value or 0), _MOST_MIN_ISR)
             step = ("set_min_isr", {"scope": scope, "value": number})
             yield LogRecord(place, _config(name, scope, number), [step])
@@ -386,7 +382,3 @@ def _told(cluster: Cluster, partition: str) -> dict[int, list]:
             if "version" in said.fields:
                 found.setdefault(said.fields["version"], []).append(said)
     return found
-
-
-def _line(text: str) -> str:
-    return re.sub(r"^\[[^\]]*\] ", "", text)[:200]

@@ -18,7 +18,10 @@ from real_systems.kafka.logs.reading.broker_lines import Said
 from real_systems.kafka.logs.reading.entries import clock
 from real_systems.kafka.logs.reading.lines.file_lines import lines_of
 from real_systems.kafka.logs.reading.metadata_log import (
+    BROKER,
+    MIN_ISR,
     OF_A_PARTITION,
+    TOPIC,
     MetadataRecord,
     Snapshot,
     merged,
@@ -38,10 +41,6 @@ from real_systems.kafka.logs.reading.tool_output import (
 from real_systems.kafka.logs.reading.topic_segments import logs_in
 from real_systems.kafka.logs.reading.unread import Doubt, Unread, one_line
 from real_systems.kafka.logs.told_histories import histories_in
-
-_TOPIC, _BROKER = 2, 4
-"""A configuration's resource types."""
-
 
 _OF_A_TOPIC = ("TOPIC_RECORD", "REMOVE_TOPIC_RECORD")
 
@@ -372,7 +371,7 @@ def _apply(cluster: Cluster, record: MetadataRecord, time: int, place: str, offs
         case "FEATURE_LEVEL_RECORD" if data["name"] == "eligible.leader.replicas.version":
             if cluster.elr_since is None and data["featureLevel"] > 0:
                 cluster.elr_since = offset
-        case "CONFIG_RECORD" if data["name"] == "min.insync.replicas":
+        case "CONFIG_RECORD" if data["name"] == MIN_ISR:
             _note_min_isr(cluster, data, time)
         case "PARTITION_RECORD":
             cluster.partitions[_name(names, data)] = [decided(NOTHING_KNOWN, record, time, place)]
@@ -393,9 +392,9 @@ def _note_min_isr(cluster: Cluster, data: dict, time: int) -> None:
     if value is not None and not (str(value).isdecimal() and len(str(value)) < 10):
         return
     set_to = (time, None if value is None else int(value))
-    if data["resourceType"] == _TOPIC:
+    if data["resourceType"] == TOPIC:
         cluster.min_isr.setdefault(f"topic {data['resourceName']}", []).append(set_to)
-    elif data["resourceType"] == _BROKER and data["resourceName"] == "":
+    elif data["resourceType"] == BROKER and data["resourceName"] == "":
         cluster.min_isr.setdefault("cluster", []).append(set_to)
 
 

@@ -13,8 +13,7 @@ from protocol_lab.visible_text import visible
 from real_systems.kafka.logs.answers import facts
 from real_systems.kafka.logs.answers.answer import Answer, grouped
 from real_systems.kafka.logs.answers.findings import Finding
-from real_systems.kafka.logs.answers.judgements import judge
-from real_systems.kafka.logs.answers.rules import RULES, Lack, found_in, lacks_of
+from real_systems.kafka.logs.answers.rules import RULES, Lack, found_in, judge, lacks_of
 from real_systems.kafka.logs.broker_events import (
     Event,
     events_of_brokers,

@@ -262,17 +262,10 @@ def _starts(cluster: Cluster, partition: str) -> list[tuple[int, int]]:
         *cluster.said_of("started"),
         *cluster.said_of("release"),
         *cluster.said_of("loaded", partition),
-        *(
-            each
-            for each in cluster.said_of("leads", partition)
-            if each.fields.get("previous") == -1
-        ),
-        *(
-            each
-            for each in cluster.said_of("follows", partition)
-            if each.fields.get("previous") == -1
-        ),
     ]
+    for kind in ("leads", "follows"):
+        said = cluster.said_of(kind, partition)
+        lines += [each for each in said if each.fields.get("previous") == -1]
     return sorted({(t, node) for node, times in _times(lines).items() for t in times})
 
 

@@ -17,6 +17,7 @@ from real_systems.kafka.logs.moments import (
 )
 from real_systems.kafka.logs.reading.broker_lines import Said
 from real_systems.kafka.logs.reading.entries import clock
+from real_systems.kafka.logs.reading.metadata_log import BROKER, MIN_ISR, MetadataRecord
 from real_systems.kafka.logs.reading.tool_output import best, partings
 from real_systems.kafka.picture import brokers_text
 
@@ -404,48 +405,33 @@ def logs_that_part(cluster: Cluster, partition: str) -> Iterator[Finding]:
 
 def min_isr_of_the_upgrade(cluster: Cluster, _partition: str) -> Iterator[Finding]:
     """Switching ELR on writes a min.insync.replicas for the whole cluster."""
-    if cluster.elr_since in (None, 0):
-        return
     known = [moments[0].time for moments in cluster.partitions.values() if moments[0].time]
-    created = min(known, default=None)
-    for record in cluster.records:
-        data = record.data
-        if (
-            record.type == "CONFIG_RECORD"
-            and data.get("name") == "min.insync.replicas"
-            and data.get("resourceType") == 4
-            and data.get("resourceName") == ""
-            and abs(record.offset - cluster.elr_since) < 30
-            and created is not None
-            and record.time is not None
-            and record.time > created
-            and str(data.get("value")).isdecimal()
-        ):
-            value = int(data["value"])
-            larger = {each for each in cluster.static_min_isr.values() if each != value}
-            files = f", where brokers' files say {max(larger)}" if larger else ""
-            if larger:
-                yield Finding(
-                    record.time,
-                    "",
-                    f"the upgrade set min.insync.replicas to {value} for the whole cluster{files}:"
-                    " it took the controller's value, and a broker's own is no longer looked at",
-                    f"metadata offset {record.offset}",
-                    _REAL,
-                )
+    if cluster.elr_since in (None, 0) or not known:
+        return
+    for record, node, value in _min_isr_of_brokers(cluster):
+        is_set_by_it = abs(record.offset - cluster.elr_since) < 30 and record.time > min(known)
+        if node or not is_set_by_it or not str(value).isdecimal():
+            continue
+        others = {each for each in cluster.static_min_isr.values() if each != int(value)}
+        if others:
+            yield Finding(
+                record.time,
+                "",
+                f"the upgrade set min.insync.replicas to {int(value)} for the whole cluster, where"
+                f" brokers' files say {max(others)}: it took the controller's value, and a broker's"
+                " own is no longer looked at",
+                f"metadata offset {record.offset}",
+                _REAL,
+            )
 
 
 def lost_broker_settings(cluster: Cluster, _partition: str) -> Iterator[Finding]:
     """A broker's own min.insync.replicas that the upgrade removes."""
     own: dict[str, str] = {}
-    for record in cluster.records:
-        data = record.data
-        if record.type != "CONFIG_RECORD" or data.get("name") != "min.insync.replicas":
-            continue
-        if data.get("resourceType") != 4 or data.get("resourceName") == "":
-            continue
-        node, value = data["resourceName"], data.get("value")
-        if value is None and node in own and record.time is not None:
+    for record, node, value in _min_isr_of_brokers(cluster):
+        if value is not None:
+            own[node] = value
+        elif node and node in own:
             yield Finding(
                 record.time,
                 "",
@@ -454,8 +440,19 @@ def lost_broker_settings(cluster: Cluster, _partition: str) -> Iterator[Finding]
                 f"metadata offset {record.offset}",
                 _REAL,
             )
-        elif value is not None:
-            own[node] = value
+
+
+def _min_isr_of_brokers(cluster: Cluster) -> Iterator[tuple[MetadataRecord, str, str | None]]:
+    """The records that set or remove min.insync.replicas of a broker, or of all of them ("")."""
+    for record in cluster.records:
+        data = record.data
+        if (
+            record.type == "CONFIG_RECORD"
+            and data["name"] == MIN_ISR
+            and data["resourceType"] == BROKER
+            and record.time is not None
+        ):
+            yield record, data["resourceName"], data.get("value")
 
 
 def epoch_storms(cluster: Cluster, _partition: str) -> Iterator[Finding]:

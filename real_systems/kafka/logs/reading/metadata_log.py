@@ -200,6 +200,11 @@ def _subject(record: MetadataRecord) -> tuple:
     return kind, record.data.get("topicId"), record.data.get("brokerId")
 
 
+TOPIC, BROKER = 2, 4
+"""A configuration's resource types."""
+
+MIN_ISR = "min.insync.replicas"
+
 OF_A_PARTITION = ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
 
 FENCED, UNFENCED, SHUTS_DOWN = "is fenced", "is unfenced", "begins a controlled shutdown"

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from real_systems.kafka.logs.reading.broker_lines import WORDS, Said, said_in
-from real_systems.kafka.logs.reading.dates import completed
-from real_systems.kafka.logs.reading.entries import Entry
+from real_systems.kafka.logs.reading.entries import Entry, completed
 from real_systems.kafka.logs.reading.lines.attribution import Attribution, Names, doubts_of, own_id
 from real_systems.kafka.logs.reading.lines.file_lines import (
     LONGEST,

@@ -111,7 +111,7 @@ class Attribution:
     def of_line(self, path: Path, columns: Columns) -> tuple[int, ...]:
         """The broker of a line that does not say its id; () or several if that is not certain."""
         file = self._files[path]
-        named = [each for each in columns if file.is_name(*each)]
+        named = [each for each in columns if each[0] in file.columns and each[1]]
         votes = {next(iter(ids)) for each in named if len(ids := file.known.get(each, ())) == 1}
         if len(file.ids) > 1:
             return tuple(votes) if len(votes) == 1 else tuple(sorted(file.ids))
@@ -123,8 +123,6 @@ class Attribution:
             for value in strangers
             if len(ids := self._everywhere.get(value, ())) == 1
         }
-        if len(elsewhere) == 1:
-            return tuple(elsewhere)
         if elsewhere:
             return tuple(sorted(elsewhere))
         numbers = {int(found[1]) for each in strangers if (found := _NUMBERED.search(each))}
@@ -137,7 +135,7 @@ class Attribution:
 
 
 class _File:
-    """What the lines of a file show of their brokers."""
+    """What the lines of a file show of their brokers. columns: those whose names may tell one."""
 
     def __init__(self, names: Names):
         self.ids = set().union(*names.ids.values())
@@ -151,27 +149,23 @@ class _File:
         certain = {column: True for column, _ in self.known}
         for (column, _), ids in self.known.items():
             certain[column] &= len(ids) == 1
-        self._columns = {
+        self.columns = {
             column
             for column, each in values.items()
             if len(each) <= _MOST_NAMES and certain.get(column, True) and column[0] != "a"
         }
         if len(self.ids) > 1:  # what stands between time and level may be a host, or a thread
-            self._columns |= {column for column, sure in certain.items() if sure}
-        self.has_many = any(len(values[column]) > 1 for column in self._columns)
+            self.columns |= {column for column, sure in certain.items() if sure}
+        self.has_many = any(len(values[column]) > 1 for column in self.columns)
 
     @property
     def values(self) -> dict[str, set[int]]:
         """For each name of this file its ids."""
         found: dict[str, set[int]] = defaultdict(set)
         for (column, value), ids in self.known.items():
-            if column in self._columns and not value.isdecimal():
+            if column in self.columns and not value.isdecimal():
                 found[value] |= ids
         return found
-
-    def is_name(self, column: str, value: str) -> bool:
-        """May this tell a broker?"""
-        return column in self._columns and bool(value)
 
     def are_numbers(self, known: dict[str, set[int]]) -> bool:
         """Do the names that are known end with the ids, as in kafka-2? True if none is known."""
