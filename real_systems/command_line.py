@@ -29,10 +29,6 @@ def add_commands(commands: Any) -> None:
         action="store_true",
         help="the table of all stories by release; runs the cases that were not recorded",
     )
-    real.add_argument(
-        "--only", action="append", default=[], metavar="STORY", help="with --all: only these"
-    )
-    real.add_argument("--again", action="store_true", help="with --all: run also what was recorded")
     real.add_argument("--keep", metavar="FOLDER", help="keep all that the processes write there")
     real.add_argument("--json", action="store_true")
     real.set_defaults(command=_real)

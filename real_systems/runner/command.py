@@ -28,8 +28,6 @@ def real(options: argparse.Namespace) -> int:
     """Carry out the command; returns its exit code. Raises LabError."""
     if options.all:
         return _all(options)
-    if options.only or options.again:
-        raise LabError("--only and --again belong to --all: leave them out, or add --all.")
     if options.story is None:
         _print_stories(options.json)
         return _AS_KNOWN
@@ -81,12 +79,11 @@ def _offer_to_keep(story: Story, recording: Recording) -> None:
 
 
 def _all(options: argparse.Namespace) -> int:
-    chosen = [story_of(each) for each in options.only] or list(stories().values())
     rows: list[tuple[Story, Case, Recording | None, str]] = []
-    for story in chosen:
+    for story in stories().values():
         for case in story.cases:
             settings = story.chosen(case.settings)
-            recording = None if options.again else recorded(story, case.release, settings)
+            recording = recorded(story, case.release, settings)
             problem = ""
             if recording is None:
                 _say(f"{story.name} --release {case.release} {settings}")

@@ -68,13 +68,8 @@ def fetched_jars(
 
 def _is_whole(folder: Path) -> bool:
     """Are the jars in a folder the ones that were fetched?"""
-    found, known = _digests(folder), folder / _DIGESTS
-    if known.is_file():
-        return known.read_text(encoding="utf-8") == found
-    is_as_tested = _is_as_tested(folder.name, found)
-    if is_as_tested:  # it was fetched by an earlier release of the kit
-        known.write_text(found, encoding="utf-8")
-    return is_as_tested
+    known = folder / _DIGESTS
+    return known.is_file() and known.read_text(encoding="utf-8") == _digests(folder)
 
 
 def _is_as_tested(name: str, digests: str) -> bool:

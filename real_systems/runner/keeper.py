@@ -6,7 +6,7 @@ line. When standard input ends, because the driver closed it or died in any way,
 started. On Linux the system kills the children even if the keeper itself is killed. It needs only
 the standard library, so that it starts at once.
 
-    {"do": "start", "name": "1", "command": [...], "log": FILE, "environment": {...}} -> {"pid": N}
+    {"do": "start", "name": "1", "command": [...], "log": FILE}              -> {"pid": N}
     {"do": "signal", "name": "1", "number": 19}                           -> {}
     {"do": "poll", "name": "1"}                                           -> {"code": null or N}
 """
@@ -61,7 +61,6 @@ def _start(command: dict[str, Any]) -> subprocess.Popen:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=os.environ | command["environment"],
             preexec_fn=_die_with_parent,
         )
 

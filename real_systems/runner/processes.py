@@ -59,13 +59,7 @@ class Processes:
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def start(
-        self,
-        name: str,
-        command: Iterable[Any],
-        log: Path,
-        environment: dict[str, str] | None = None,
-    ) -> int:
+    def start(self, name: str, command: Iterable[Any], log: Path) -> int:
         """Start a program, whose output goes to the end of `log`; returns its process id."""
         log.parent.mkdir(parents=True, exist_ok=True)
         return self._ask(
@@ -73,7 +67,6 @@ class Processes:
             name=name,
             command=[os.fspath(each) if isinstance(each, Path) else str(each) for each in command],
             log=str(log),
-            environment=environment or {},
         )["pid"]
 
     def run(

@@ -27,7 +27,7 @@ from real_systems.kafka.logs.reading.metadata_log import (
     merged,
 )
 from real_systems.kafka.logs.reading.readings import Run, attributed, dated, here, read_files
-from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
+from real_systems.kafka.logs.reading.sources import Kind, Sources
 from real_systems.kafka.logs.reading.tool_output import (
     Described,
     LogOnDisk,
@@ -224,15 +224,13 @@ def read_cluster(sources: Sources, topic: str | None = None, run: Run = here) ->
     doubts = attributed(sources, readings)
     unread = [*sources.unread, *undated]
     said: list[Said] = []
-    dumps: dict[Source, list[MetadataRecord]] = {}
-    for source, reading in readings:
+    for _, reading in readings:
         said += reading.said
         unread += reading.unread
-        if source.kind is not Kind.LOG:
-            dumps.setdefault(source, []).extend(reading.records)
     said = sorted(_named(said), key=lambda each: each.entry.time)
     disagreements: list[str] = []
-    snapshot, records = merged(dumps.values(), disagreements)
+    dumps = [reading.records for _, reading in readings if reading.records]
+    snapshot, records = merged(dumps, disagreements)
     cluster = Cluster(said=said, records=records, snapshot=snapshot, unread=unread, doubts=doubts)
     cluster.remarks, cluster.disagreements = remarks, disagreements
     cluster.releases = {each.fields["release"] for each in cluster.said_of("release")}

@@ -19,7 +19,7 @@ def answer(folder: str, asked: str, tell: Callable[[int, int], Any]) -> str:
     which is "" where it is a sentence on bad input.
 
     asked: the command's options `topic`, `partition`, `from` and `to`, as JSON; "" is one that was
-    not given. tell(done, all) hears of the parts that are read.
+    not given. tell(done, all) hears of the files that are read.
     """
     options = {name: text.strip() or None for name, text in json.loads(asked).items()}
     os.chdir(folder)  # files are named as if the command had been started there

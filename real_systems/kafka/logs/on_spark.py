@@ -1,4 +1,4 @@
-"""Reads pieces and judges shares on Spark: the same functions, called by the executors.
+"""Reads files and judges partitions on Spark: the same functions, called by the executors.
 
 Executors read the files themselves, so these must lie where every executor can read them, as on a
 shared file system. What they give is compressed, and comes back as it is here.

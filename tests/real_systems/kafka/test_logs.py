@@ -190,17 +190,6 @@ def test_what_is_before_a_break_is_read(unpacked):
     assert len(report.findings) == len(before)
 
 
-def test_large_files_are_read_in_pieces(unpacked, monkeypatch):
-    whole = read([unpacked])
-    monkeypatch.setattr("real_systems.kafka.logs.reading.lines.file_lines.PIECE", 5000)
-    pieces = read([unpacked])
-    assert pieces.as_json() == whole.as_json()
-    assert [each.entry for each in pieces.cluster.said] == [
-        each.entry for each in whole.cluster.said
-    ]
-    assert "server.log:" in str(whole)
-
-
 AFTER_A_SNAPSHOT = "restarts_after_a_snapshot_4.3.1"
 
 

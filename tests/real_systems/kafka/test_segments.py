@@ -43,7 +43,7 @@ def printed(path: Path) -> Iterator[MetadataRecord]:
     """The records in what the tool printed of a file."""
     lines = path.with_name(f"{path.name}.txt").read_text(encoding="utf-8").splitlines()
     unread: list[Unread] = []
-    yield from records_in(enumerate(lines, 1), path, unread, None)
+    yield from records_in(enumerate(lines, 1), path, unread)
     assert unread == []
 
 

@@ -209,7 +209,7 @@ def test_a_story_that_did_not_come_about_is_no_pass(stubbed, capsys, monkeypatch
 
 
 def test_all_runs_what_is_not_recorded(stubbed, capsys):
-    assert main(["real", "--all", "--only", "loss"]) == 1
+    assert main(["real", "--all"]) == 1
     out = capsys.readouterr().out
     assert "b is lost; colour: red" in out
     assert "NOT AS KNOWN: b was lost, not nothing" in out
@@ -221,8 +221,6 @@ def test_all_runs_what_is_not_recorded(stubbed, capsys):
         (["nothing"], "There is no story 'nothing'"),
         (["loss", "--set", "kept"], "--set kept: write NAME=VALUE."),
         (["loss", "--recorded", "--release", "9"], "No run of loss on 9"),
-        (["loss", "--only", "loss"], "--only and --again belong to --all"),
-        (["--all", "--only", "nothing"], "There is no story 'nothing'"),
         (["loss", "--keep", "."], "the folder is not empty"),
     ],
 )

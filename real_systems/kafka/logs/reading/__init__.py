@@ -13,5 +13,5 @@ tool_output       what kafka-topics, kafka-metadata-quorum and replicas' logs sa
 metadata_records  records of the metadata log, from their bytes
 segments          logs as they are on disk: their batches, and the metadata log's records
 topic_segments    those of topics: where epochs begin, and where a log ends
-readings          the pieces of all files, read in this process or elsewhere
+readings          what all files say, read in this process or elsewhere
 """

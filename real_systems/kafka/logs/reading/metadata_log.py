@@ -58,15 +58,12 @@ class MetadataRecord:
     snapshot: int | None = None
 
 
-UNKNOWN = -1
-"""The snapshot of a record whose header is in an earlier piece of the dump."""
-
-
 def records_in(
-    lines: Iterable[tuple[int, str]], path: Path, unread: list[Unread], snapshot: int | None
+    lines: Iterable[tuple[int, str]], path: Path, unread: list[Unread]
 ) -> Iterator[MetadataRecord]:
     """The records of a dump, those of the quorum included; lines that are not whole go to
-    `unread`. snapshot: what the lines before the first header belong to."""
+    `unread`."""
+    snapshot = None
     for number, line in lines:
         if header := _HEADER.match(line):
             snapshot = int(header[1]) if header[1] else None

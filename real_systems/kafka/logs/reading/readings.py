@@ -1,8 +1,7 @@
-"""What the pieces of a cluster's files say. Each piece is read by itself, here or on Spark."""
+"""What a cluster's files say. Each is read by itself, here or on Spark."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from real_systems.kafka.logs.reading.broker_lines import WORDS, Said, said_in
@@ -14,10 +13,9 @@ from real_systems.kafka.logs.reading.lines.file_lines import (
     line_at,
     lines_of,
     lines_with,
-    pieces_of,
 )
 from real_systems.kafka.logs.reading.lines.layouts import Columns, Layout, Line, continues, parsed
-from real_systems.kafka.logs.reading.metadata_log import UNKNOWN, MetadataRecord, records_in
+from real_systems.kafka.logs.reading.metadata_log import MetadataRecord, records_in
 from real_systems.kafka.logs.reading.segments import metadata_in
 from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
 from real_systems.kafka.logs.reading.unread import Doubt, Unread, add, together
@@ -26,36 +24,14 @@ Run = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """run(function, items): what the function gives for each of the items, in their order."""
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A part of a file: bytes from `begin` up to `end`, or up to the file's."""
-
-    source: Source
-    begin: int
-    end: int | None
-
-
 @dataclass
 class Reading:
-    """What a piece says. lines: how many it has; those that are named are counted from its
-    beginning, until `follow` says how many were before."""
+    """What a file says."""
 
-    lines: int = 0
     said: list[Said] = field(default_factory=list)
     records: list[MetadataRecord] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     names: Names = field(default_factory=Names)
-
-    def follow(self, lines: int, snapshot: int | None) -> None:
-        """So many lines of the file come before this piece; its first records are in this snapshot,
-        or in none, unless a header says otherwise."""
-        entries = {id(each.entry): each.entry for each in self.said}  # one may say two things
-        for each in [*entries.values(), *self.unread]:
-            each.number += lines if each.number else 0  # 0: the file as a whole
-        for k, record in enumerate(self.records):
-            if record.snapshot != UNKNOWN:
-                break
-            self.records[k] = replace(record, snapshot=snapshot)
 
 
 def here(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
@@ -63,55 +39,28 @@ def here(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
     return map(function, items)
 
 
-def read_files(sources: Iterable[Source], run: Run = here) -> list[tuple[Source, Reading]]:
-    """What each file says: a large one gives several readings, in order. Raises OSError."""
-    pieces = [
-        Piece(source, begin, end)
-        for source in sources
-        for begin, end in (
-            [(0, None)]
-            if source.kind is Kind.METADATA_SEGMENT
-            else pieces_of(source.path, source.framing)
-        )
-    ]
-    found, lines, snapshot = [], 0, None
-    for piece, reading in zip(pieces, run(read_piece, pieces), strict=True):
-        if piece.begin == 0:
-            lines, snapshot = 0, None
-        reading.follow(lines, snapshot)
-        lines += reading.lines
-        if reading.records:
-            snapshot = reading.records[-1].snapshot
-        found.append((piece.source, reading))
-    return found
+def read_files(sources: Sequence[Source], run: Run = here) -> list[tuple[Source, Reading]]:
+    """What each file says. Raises OSError."""
+    return list(zip(sources, run(read_file, sources), strict=True))
 
 
-def read_piece(piece: Piece) -> Reading:
-    """What a piece of a log or of a decoded metadata log says. Raises OSError."""
-    reading, source = Reading(), piece.source
-    where = (source.path, piece.begin, piece.end, reading.unread)
+def read_file(source: Source) -> Reading:
+    """What a log or a decoded metadata log says. Raises OSError."""
+    reading, path = Reading(), source.path
     if source.kind is Kind.METADATA_SEGMENT:
-        reading.records = list(metadata_in(source.path, reading.unread))
+        reading.records = list(metadata_in(path, reading.unread))
     elif source.kind is Kind.METADATA:
-        lines = _counted(lines_of(*where), reading)
-        snapshot = UNKNOWN if piece.begin else None
-        reading.records = list(records_in(lines, source.path, reading.unread, snapshot))
+        lines = lines_of(path, reading.unread)
+        reading.records = list(records_in(lines, path, reading.unread))
     else:
-        before = _before(source.path, piece.begin) if piece.begin else b""
-        blocks = blocks_of(*where, source.framing)
+        blocks = blocks_of(path, reading.unread, source.framing)
 
         def refused(entry: Entry, why: str) -> None:
-            add(reading.unread, source.path, why, entry.number, entry.text)
+            add(reading.unread, path, why, entry.number, entry.text)
 
-        reading.said = list(said_in(_entries(blocks, before, source, reading), refused))
+        reading.said = list(said_in(_entries(blocks, source, reading), refused))
     reading.unread = [replace(each, path=source.name) for each in together(reading.unread)]
     return reading
-
-
-def _counted(lines: Iterable[tuple[int, str]], reading: Reading) -> Iterator[tuple[int, str]]:
-    for number, line in lines:
-        reading.lines = number
-        yield number, line
 
 
 _BEFORE = 64 << 10
@@ -121,23 +70,17 @@ _SAMPLE = 200
 """Lines at a block's beginning from which is learned whose lines these are, with all entries."""
 
 
-def _before(path: Path, begin: int) -> bytes:
-    """The lines before a piece, as far as the entry may reach that it begins in."""
-    with path.open("rb") as file:
-        file.seek(max(0, begin - _BEFORE))
-        return file.read(min(begin, _BEFORE)).partition(b"\n")[2]
-
-
 def _entries(
-    blocks: Iterable[bytes], before: bytes, source: Source, reading: Reading
+    blocks: Iterable[bytes], source: Source, reading: Reading
 ) -> Iterator[tuple[Entry, set[bytes]]]:
     """The entries that may say something, each with the words that it has of `WORDS`."""
     path, same = source.path, dict[Columns, Columns]()
+    before, counted = b"", 0
     for block in blocks:
         for line in block[:LONGEST].split(b"\n", _SAMPLE)[:-1]:
             found = parsed(line.decode("utf-8", "replace"), (), source.layout)
             reading.names.note(found.columns, own_id(found))
-        text, lines = before + block, reading.lines - before.count(b"\n")
+        text, lines = before + block, counted - before.count(b"\n")
         for number, found, words in _heads(text, len(before), source.layout):
             if found.stamp is None:
                 why = "without a time"
@@ -148,7 +91,7 @@ def _entries(
             columns = same.setdefault(found.columns, found.columns)
             time, lacks = found.stamp.time, found.stamp.lacks
             yield Entry(time, found.text, own, path, lines + number, columns, lacks), words
-        reading.lines += block.count(b"\n")
+        counted += block.count(b"\n")
         before = text[-_BEFORE:].partition(b"\n")[2]
 
 
@@ -200,9 +143,8 @@ def dated(found: Sequence[tuple[Source, Reading]]) -> tuple[list[str], list[Unre
     entries: dict[Source, dict[int, Entry]] = {}
     times = []
     for source, reading in found:
-        some = {id(each.entry): each.entry for each in reading.said}
-        entries.setdefault(source, {}).update(some)
-        times += [each.time for each in some.values() if not each.lacks]
+        entries[source] = {id(each.entry): each.entry for each in reading.said}
+        times += [each.time for each in entries[source].values() if not each.lacks]
         times += [each.time for each in reading.records if each.time is not None]
     known = [min(times), max(times)] if times else []
     remarks, without = completed(
@@ -225,10 +167,8 @@ def attributed(sources: Sources, found: Iterable[tuple[Source, Reading]]) -> lis
 
     Sets the entries' and the sources' `node`. Returns what is in doubt.
     """
-    names: dict[Path, Names] = {}
     readings = [(source, each) for source, each in found if source.kind is Kind.LOG]
-    for source, reading in readings:
-        names.setdefault(source.path, Names()).add(reading.names)
+    names = {source.path: reading.names for source, reading in readings}
     said = {each.path: each.node for each in sources.files if each.node is not None}
     attribution = Attribution(names, said, sources.roots)
     doubtful = []

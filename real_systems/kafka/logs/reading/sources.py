@@ -199,7 +199,7 @@ def _other_system(text: str) -> str:
 
 def _head(path: Path, breaks: list[Unread], framing: str = "") -> list[str]:
     head = []
-    for number, line in lines_of(path, 0, None if framing else _SNIFFED_BYTES, breaks, framing):
+    for number, line in lines_of(path, breaks, framing, None if framing else _SNIFFED_BYTES):
         head.append(line)
         if number == _SNIFFED:
             break

@@ -32,7 +32,7 @@ _MOST_NAMES = 64
 """A column with more values names no broker."""
 
 _MOST_LINES = 20_000
-"""Different columns that are kept of a piece."""
+"""Different columns that are kept of a file."""
 
 _NUMBERED = re.compile(r"(\d{1,9})(?!.*\d)")
 _NODE_FOLDER = re.compile(r"(?:^|[^a-z])(?:node|broker|kafka|server|controller)[-_.]?(\d+)$", re.I)
@@ -59,11 +59,6 @@ class Names:
             known = self.ids.setdefault(columns, set())
             if own is not None:
                 known.add(own)
-
-    def add(self, other: "Names") -> None:
-        """What lines of another piece of the file show."""
-        for columns, ids in other.ids.items():
-            self.ids.setdefault(columns, set()).update(ids)
 
 
 class Attribution:

@@ -1,8 +1,7 @@
 """The lines of a file, compressed or not, in UTF-8 or UTF-16, whole or cut off.
 
-Files may be large. They are read in blocks of whole lines, and a file that can be cut is read in
-pieces, which need not be read in one process. What a line may have, and so what is in memory, is
-bounded, whatever a file holds.
+Files may be large: they are read in blocks of whole lines. What a line may have, and so what is in
+memory, is bounded, whatever a file holds.
 """
 
 import bz2
@@ -23,9 +22,6 @@ from real_systems.kafka.logs.reading.unread import Unread
 LONGEST = 1 << 20
 """Bytes of a line that are kept; a dump's longest record is far below."""
 
-PIECE = 32 << 20
-"""Bytes of a piece."""
-
 _BLOCK = 4 << 20
 _MAGIC = 8  # bytes that tell how a file is compressed
 
@@ -43,34 +39,15 @@ _AS_BYTES = re.compile(rb'(?<="MESSAGE":)\s?\[([\d, ]{0,1048576})\]')
 _ESCAPES = (b"\x1b", b"\\u001", b"#033")
 
 
-def pieces_of(path: Path, framing: str = "") -> list[tuple[int, int | None]]:
-    """Where each piece of a file begins and ends, in bytes: whole lines. None: at its end.
-
-    A compressed file, one in UTF-16, or a document is one piece. Raises OSError.
-    """
-    size, edges = path.stat().st_size, [0]
-    with path.open("rb") as file:
-        if not framing and not _is_translated(file.read(_MAGIC)):
-            while edges[-1] + PIECE < size:
-                file.seek(edges[-1] + PIECE)
-                ahead = file.read(LONGEST)
-                edges.append(edges[-1] + PIECE + (ahead.find(b"\n") + 1 or len(ahead)))
-    return list(zip(edges, [*edges[1:], None], strict=True))
-
-
 def blocks_of(
-    path: Path,
-    begin: int = 0,
-    end: int | None = None,
-    unread: list[Unread] | None = None,
-    framing: str = "",
+    path: Path, unread: list[Unread] | None = None, framing: str = "", most: int | None = None
 ) -> Iterator[bytes]:
-    """The lines of a piece, in UTF-8 and without colours, as blocks that each end with a line.
+    """The lines of a file, in UTF-8 and without colours, as blocks that each end with a line.
 
     unread: gets a compressed file that breaks off, and lines that are too long; what is before that
-    is read. framing: see `documents.framing_of`. Raises OSError.
+    is read. framing: see `documents.framing_of`. most: as many bytes are read. Raises OSError.
     """
-    chunks = _chunks(path, begin, end, unread)
+    chunks = _chunks(path, most, unread)
     rest, lines = bytearray(), 0
     for data in as_lines(chunks, framing, path, unread) if framing else chunks:
         last = data.rfind(b"\n") + 1
@@ -118,15 +95,11 @@ def _too_long(path: Path, block: bytes, before: int) -> Iterator[Unread]:
 
 
 def lines_of(
-    path: Path,
-    begin: int = 0,
-    end: int | None = None,
-    unread: list[Unread] | None = None,
-    framing: str = "",
+    path: Path, unread: list[Unread] | None = None, framing: str = "", most: int | None = None
 ) -> Iterator[tuple[int, str]]:
-    """The lines that begin within a piece, with their numbers in it, from 1. Raises OSError."""
+    """The lines of a file, with their numbers, from 1. Raises OSError."""
     number = 0
-    for block in blocks_of(path, begin, end, unread, framing):
+    for block in blocks_of(path, unread, framing, most):
         for line in block.split(b"\n")[:-1]:
             number += 1
             yield number, _text(line)
@@ -159,15 +132,12 @@ def _text(line: bytes) -> str:
     return line.rpartition(b"\0")[2][:LONGEST].decode("utf-8", "replace").rstrip("\r")
 
 
-def _chunks(
-    path: Path, begin: int, end: int | None, unread: list[Unread] | None
-) -> Iterator[bytes]:
-    """What is in a piece, as UTF-8 text."""
+def _chunks(path: Path, most: int | None, unread: list[Unread] | None) -> Iterator[bytes]:
+    """What is in a file, as UTF-8 text."""
     with path.open("rb") as file:
         head = file.read(_MAGIC)
     with opener_of(head)(path, "rb") as file:
-        file.seek(begin)
-        data = _read(file, None if end is None else end - begin, path, unread)
+        data = _read(file, most, path, unread)
         first = next(data, b"")
         if encoding := _UTF_16.get(first[:2]):
             decoder = codecs.getincrementaldecoder(encoding)("replace")
@@ -197,7 +167,3 @@ def _read(
             raise
         if unread is not None:
             unread.append(Unread(path, f"breaks off ({error}): what is before that was read"))
-
-
-def _is_translated(head: bytes) -> bool:
-    return head[:2] in _UTF_16 or any(head.startswith(each) for each in _OPENERS)
