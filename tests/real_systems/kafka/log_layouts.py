@@ -1,8 +1,7 @@
 """The logs of a recorded cluster, rewritten as other software would have written or kept them.
 
 Each layout is a function: it gets the entries of a file, or of all brokers' files, and returns the
-text of one file. What is written is the same; `python -m tests.real_systems.kafka.log_layouts NAME
-FOLDER` writes a folder in each layout.
+text of one file. What is written is the same.
 """
 
 import csv
@@ -10,7 +9,6 @@ import io
 import json
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
@@ -373,16 +371,3 @@ def rewritten(name: str, place: Path, layout: Layout, merged: bool = False) -> P
         every.sort(key=lambda each: each.time)
         (folder / "all.log").write_text(layout(every), encoding="utf-8")
     return folder
-
-
-def main(name: str, folder: str) -> None:
-    """Write a folder in each layout."""
-    every = [(each, f"{each}_merged", True) for each in MERGED]
-    every += [(each, each, False) for each in (*LAYOUTS, *COARSE)]
-    for layout, called, merged in every:
-        known = (MERGED if merged else {**LAYOUTS, **COARSE})[layout]
-        rewritten(name, Path(folder, called), known, merged)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

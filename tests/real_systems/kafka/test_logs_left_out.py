@@ -1,18 +1,11 @@
-"""What is left out of logs, in any layout, takes the all-clear away, and adds no finding.
-
-    .venv/bin/python -m tests.real_systems.kafka.test_logs_left_out SEED COUNT
-
-tries other inputs than the test does, and prints what is wrong.
-"""
+"""What is left out of logs, in any layout, takes the all-clear away, and adds no finding."""
 
 import random
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -172,16 +165,3 @@ def test_a_complete_folder_gets_the_all_clear_for_the_time_before_a_finding(tmp_
         path.unlink()
         assert read([tmp_path / name], end=until).verdict == Verdict.UNDECIDED, left_out
         path.write_bytes(content)
-
-
-def main() -> None:
-    """Try other inputs."""
-    first, count = map(int, sys.argv[1:])
-    with TemporaryDirectory() as place:
-        for seed in range(first, first + count):
-            if problem := wrong(NAMES[seed % len(NAMES)], seed, Path(place)):
-                print(problem, flush=True)
-
-
-if __name__ == "__main__":
-    main()
