@@ -30,12 +30,7 @@ INVARIANTS WeakIsr StrongIsr
 """
 """The modules of kafka-specification come without a configuration file."""
 
-VARIANT_CONSTANTS = {
-    "Replicas": "replicas",
-    "LogSize": "log_size",
-    "MaxRecords": "max_records",
-    "MaxLeaderEpoch": "max_leader_epoch",
-}
+VARIANT_CONSTANTS = "Replicas LogSize MaxRecords MaxLeaderEpoch"
 
 FOUND = re.compile(
     r"([\d,]+) states generated, ([\d,]+) distinct states found, ([\d,]+) states left"
@@ -46,14 +41,14 @@ VIOLATED = re.compile(r"^Error: Invariant \w+ is violated", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Original:
-    """A TLA+ module: the names of its constants in our spec, and its configuration.
+    """A TLA+ module: those of its constants that our spec has in snake_case, and its configuration.
 
     sets: constants that are sets in the original and sizes here. repaired: a mistake in its own
     configuration file, and the correction. text: the configuration, for a module without a file.
     """
 
     module: str
-    constants: Mapping[str, str]
+    constants: str
     sets: tuple[str, ...] = ()
     repaired: tuple[str, str] = ("", "")
     text: str = ""
@@ -66,59 +61,28 @@ ORIGINALS = {
     ),
     "kafka.kip_320": Original("Kip320", VARIANT_CONSTANTS, ("Replicas",), text=VARIANT),
     "kafka.unclean_leader_election": Original(
-        "UncleanLeaderElectionSafety", {"UnstableReplica": "unstable_replica", "MinIsr": "min_isr"}
+        "UncleanLeaderElectionSafety", "UnstableReplica MinIsr"
     ),
     "bookkeeper.v4_13": Original(
         "BookKeeperProtocol_v4_13",
-        {
-            "Bookies": "bookies",
-            "WriteQuorum": "write_quorum",
-            "AckQuorum": "ack_quorum",
-            "SendLimit": "send_limit",
-            "RecoveryReadsFence": "recovery_reads_fence",
-        },
+        "Bookies WriteQuorum AckQuorum SendLimit RecoveryReadsFence",
         ("Bookies",),
     ),
     "bookkeeper.protocol": Original(
         "BookKeeperProtocol",
-        {
-            "Bookies": "bookies",
-            "Clients": "clients",
-            "WriteQuorum": "write_quorum",
-            "AckQuorum": "ack_quorum",
-            "SendLimit": "send_limit",
-            "InflightLimit": "inflight_limit",
-        },
+        "Bookies Clients WriteQuorum AckQuorum SendLimit InflightLimit",
         ("Bookies", "Clients"),
     ),
     "pulsar.compaction": Original(
         "compaction",
-        {
-            "MessageSentLimit": "message_sent_limit",
-            "CompactionTimesLimit": "compaction_times_limit",
-            "ModelConsumer": "model_consumer",
-            "ConsumeTimesLimit": "consume_times_limit",
-            "RetainNullKey": "retain_null_key",
-            "MaxCrashTimes": "max_crash_times",
-            "ModelProducer": "model_producer",
-        },
+        "MessageSentLimit CompactionTimesLimit ModelConsumer ConsumeTimesLimit RetainNullKey"
+        " MaxCrashTimes ModelProducer",
         repaired=('{"key1", "key2"}', "{1, 2}"),  # the module wants numbers
     ),
     "kraft.kip_853": Original(
         "kraft_kip_853",
-        {
-            "MaxEpoch": "max_epoch",
-            "MaxRestarts": "max_restarts",
-            "MaxCrashes": "max_crashes",
-            "MaxValuesPerEpoch": "max_values_per_epoch",
-            "MaxAddReconfigs": "max_add_reconfigs",
-            "MaxRemoveReconfigs": "max_remove_reconfigs",
-            "MaxSpawnedServers": "max_spawned_servers",
-            "InitClusterSize": "init_cluster_size",
-            "MinClusterSize": "min_cluster_size",
-            "MaxClusterSize": "max_cluster_size",
-            "Hosts": "hosts",
-        },
+        "MaxEpoch MaxRestarts MaxCrashes MaxValuesPerEpoch MaxAddReconfigs MaxRemoveReconfigs"
+        " MaxSpawnedServers InitClusterSize MinClusterSize MaxClusterSize Hosts",
         ("Hosts",),
         (
             "BeginQuorumRequest = BeginQuorumRequest",
@@ -186,8 +150,8 @@ def configured(original: Original, text: str, constants: Mapping[str, Any]) -> s
     text = re.sub(r"\\\*.*", "", text)
     text = re.sub(r"^\s*(SYMMETRY|VIEW)\b.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r",[ \t]*$", "", text, flags=re.MULTILINE).replace(*original.repaired)
-    for theirs, ours in original.constants.items():
-        value = constants[ours]
+    for theirs in original.constants.split():
+        value = constants[re.sub(r"(?<!^)(?=[A-Z])", "_", theirs).lower()]
         if theirs in original.sets:
             value = "{" + ", ".join(f"{theirs[0].lower()}{k + 1}" for k in range(value)) + "}"
         shown = str(value).upper() if isinstance(value, bool) else str(value)

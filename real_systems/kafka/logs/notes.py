@@ -18,7 +18,11 @@ def tool_notes(cluster: Cluster, partitions: Iterable[str]) -> Iterator[str]:
             if same:
                 yield f"{each.place} has {partition} as at {' and '.join(same)}."
             elif moments:
-                yield f"{each.place} has {partition} as at no moment here: {_described_text(each)}."
+                leader = "none" if each.leader == NONE else each.leader
+                yield (
+                    f"{each.place} has {partition} as at no moment here: leader {leader}, ISR"
+                    f" {brokers_text(each.isr)}."
+                )
     last = cluster.records[-1].offset if cluster.records else None
     for each in cluster.quorum:
         if last is not None and each.committed is not None and each.committed > last + 1:
@@ -50,11 +54,6 @@ def _is_like(moment: Moment, described: Described) -> bool:
     )
 
 
-def _described_text(described: Described) -> str:
-    leader = "none" if described.leader == NONE else described.leader
-    return f"leader {leader}, ISR {brokers_text(described.isr)}"
-
-
 def clock_differences(cluster: Cluster) -> list[str]:
     """Sentences on brokers whose clocks can't agree with the metadata log's.
 
@@ -71,15 +70,16 @@ def clock_differences(cluster: Cluster) -> list[str]:
         since = written.get((each.partition, each.fields.get("version", -1)))
         if each.kind in ("leads", "follows") and each.entry.node is not None and since is not None:
             apart[each.entry.node].append(each.entry.time - since)
-    return [_difference(node, min(found)) for node, found in apart.items() if _differs(min(found))]
+    least = {node: min(found) for node, found in apart.items()}
+    return [
+        _difference(node, each)
+        for node, each in least.items()
+        if each < -_TOLERATED or each > _QUARTER // 2
+    ]
 
 
 _TOLERATED = 1000
 _QUARTER = 15 * 60 * 1000
-
-
-def _differs(apart: int) -> bool:
-    return apart < -_TOLERATED or apart > _QUARTER // 2
 
 
 def _difference(node: int, apart: int) -> str:
