@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from real_systems.kafka.logs.reading.metadata_records import KINDS
 from real_systems.kafka.logs.reading.unread import Unread, add
 
 _RECORD = re.compile(
@@ -30,16 +31,6 @@ _HEADER = re.compile(r"^(?:Snapshot end offset: (\d{1,19})\b|Log starting offset
 _CONTAINED = re.compile(r'"lastContainedLogTimestamp":(\d{1,19})\b')
 
 _EPOCHS = ("leaderEpoch", "partitionEpoch")
-_NUMBERS = {"partitionId", "leader", *_EPOCHS, "brokerId", "featureLevel", "resourceType"}
-_TEXTS = {"topicId", "resourceName", "name"}
-_LISTS = {
-    "replicas",
-    "isr",
-    "addingReplicas",
-    "removingReplicas",
-    "eligibleLeaderReplicas",
-    "lastKnownElr",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +105,18 @@ def _is_whole(said: dict[str, Any]) -> bool:
     data = said.get("data")
     if not isinstance(said.get("type"), str) or not isinstance(data, dict):
         return False
+    kinds = KINDS.get(said["type"], {})
     return all(data.get(name) is not None for name in _NEEDED.get(said["type"], ())) and all(
-        _is_of_kind(name, value) for name, value in data.items() if value is not None
+        _is_of_kind(kinds.get(name), value) for name, value in data.items() if value is not None
     )
 
 
-def _is_of_kind(name: str, value: Any) -> bool:
-    if name in _LISTS:
+def _is_of_kind(kind: str | None, value: Any) -> bool:
+    if kind == "[int32]":
         return isinstance(value, list) and all(map(_is_number, value))
-    if name in _NUMBERS:
+    if kind in ("int8", "int16", "int32"):
         return _is_number(value)
-    return isinstance(value, str) if name in _TEXTS else True
+    return isinstance(value, str) if kind in ("string", "uuid") else True
 
 
 def _is_number(value: Any) -> bool:

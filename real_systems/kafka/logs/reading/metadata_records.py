@@ -4,6 +4,7 @@ Of each type the fields that the kit reads, and those that lie before them. Sour
 of Kafka 3.3 to 4.3.1, https://github.com/apache/kafka, metadata/src/main/resources/common/metadata.
 """
 
+import re
 import struct
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
@@ -84,6 +85,13 @@ _LAYOUTS = {
     ),
     "CLEAR_ELR_RECORD": _Layout("topicName:string"),
 }
+
+
+KINDS = {
+    name: dict(re.findall(r"(\w+):([\w\[\]]+)", f"{layout.fields} {layout.tagged}"))
+    for name, layout in _LAYOUTS.items()
+}
+"""For each type the types of its fields."""
 
 
 def decoded(value: bytes) -> tuple[str, dict[str, Any]]:
