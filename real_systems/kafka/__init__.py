@@ -2,7 +2,6 @@
 
 releases         which jars a release needs, and what it does differently
 record_batches   the batches of a log as they are on disk, and the records in them
-log_files        the records of a log that a story has written; cuts off what was not flushed
 cluster          nodes as local processes: what KRaft and ZooKeeper clusters share
 kraft            a cluster under KRaft; its decisions are read from the metadata log
 zookeeper        a cluster of 0.10.2 to 2.x under ZooKeeper

@@ -419,10 +419,7 @@ class Stage(runner_stage.Stage):
             "away": sorted(self._away),
             "acknowledged": list(self._recorder.outcome.acknowledged),
             "copies": {
-                str(broker): [
-                    (each.value.decode(), each.epoch) for each in self.cluster.records(broker)
-                ]
-                for broker in self.cluster.brokers
+                str(broker): self.cluster.records(broker) for broker in self.cluster.brokers
             },
         }
 

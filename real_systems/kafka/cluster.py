@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from real_systems.kafka import log_files
 from real_systems.kafka.picture import brokers_text
+from real_systems.kafka.record_batches import cut, stored_records
 from real_systems.kafka.releases import jars_of, number_of
 from real_systems.runner.java import java_command
 from real_systems.runner.java_gateway import JavaGateway
@@ -152,23 +153,19 @@ class Cluster(ABC):
         """The lines of a node's log that match this regular expression."""
         return lines_in(self.logs(node) / "server.log", pattern)
 
-    def records(self, broker: int) -> list[log_files.StoredRecord]:
-        """The records in a replica's log, as they are on disk."""
-        found = log_files.segments(self.data(broker) / f"{TOPIC}-0")
-        return [
-            record
-            for segment in found
-            for record in log_files.stored_records(segment)
-            if not record.is_control
-        ]
+    def records(self, broker: int) -> list[tuple[str, int | None]]:
+        """The records in a replica's log, as they are on disk: each value, and its leader epoch."""
+        segments = sorted(self.data(broker).glob(f"{TOPIC}-0/*.log"))
+        found = chain.from_iterable(map(stored_records, segments))
+        return [(record.value.decode(), batch.epoch) for batch, record in found]
 
     def values(self, broker: int) -> list[str]:
         """Their values."""
-        return [each.value.decode() for each in self.records(broker)]
+        return [value for value, _ in self.records(broker)]
 
     def cut(self, broker: int, keep: int) -> None:
         """Lose what a replica had not flushed: all but its first `keep` records."""
-        log_files.cut(self.data(broker) / f"{TOPIC}-0", keep)
+        cut(max(self.data(broker).glob(f"{TOPIC}-0/*.log")), keep)
 
     def _configuration(self, node: int) -> Path:
         return self.folder / f"{node}.properties"

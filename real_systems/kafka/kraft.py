@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.errors import LabError
-from real_systems.kafka import log_files
 from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState
 from real_systems.kafka.logs.moments import NOT_YET, Moment, decided
 from real_systems.kafka.logs.reading.metadata_log import (
@@ -25,7 +24,7 @@ from real_systems.kafka.logs.reading.metadata_log import (
     registrations,
 )
 from real_systems.kafka.logs.reading.metadata_records import decoded
-from real_systems.kafka.record_batches import BROKEN
+from real_systems.kafka.record_batches import BROKEN, stored_records
 from real_systems.kafka.releases import has_elr, has_kraft
 from real_systems.runner.java import java_command
 from real_systems.runner.java_gateway import cause_of
@@ -199,16 +198,16 @@ class KRaftCluster(Cluster):
 
         The log is read as it lies on the disk: what it ends with may not be committed.
         """
-        found = []
-        for segment in log_files.segments(self.metadata_log(controller)):
-            for record in log_files.stored_records(segment):
-                if not record.is_control and record.value.startswith(_TOPIC_RECORD):
-                    found.append((decoded(record.value)[1]["name"], record.epoch))
-        return found
+        return [
+            (decoded(record.value)[1]["name"], batch.epoch)
+            for segment in self.metadata_log(controller)
+            for batch, record in stored_records(segment)
+            if record.value.startswith(_TOPIC_RECORD)
+        ]
 
-    def metadata_log(self, node: int) -> Path:
-        """The folder of the metadata log on a node's disk."""
-        return self.data(node) / "__cluster_metadata-0"
+    def metadata_log(self, node: int) -> list[Path]:
+        """The segments of the metadata log on a node's disk, oldest first."""
+        return sorted(self.data(node).glob("__cluster_metadata-0/*.log"))
 
     def topics(self) -> tuple[list[str]] | None:
         """The topics that brokers know; None if none answers yet."""
@@ -395,13 +394,12 @@ class _Decisions:
         return self._unfenced
 
     def _read(self) -> None:
-        for segment in log_files.segments(self._cluster.metadata_log(self._controller)):
-            for record in log_files.stored_records(segment, self._places.get(segment, 0)):
-                self._places[segment] = record.end
-                if not record.is_control:
-                    with suppress(*BROKEN):  # of a type that the kit does not know
-                        found = decoded(record.value)
-                        self._take_in(MetadataRecord(record.offset, None, *found))
+        for segment in self._cluster.metadata_log(self._controller):
+            for batch, record in stored_records(segment, self._places.get(segment, 0)):
+                self._places[segment] = batch.end
+                with suppress(*BROKEN):  # of a type that the kit does not know
+                    found = decoded(record.value)
+                    self._take_in(MetadataRecord(record.offset, None, *found))
 
     def _take_in(self, record: MetadataRecord) -> None:
         topic = record.data.get("topicId")

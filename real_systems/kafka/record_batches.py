@@ -5,10 +5,13 @@ later). Values of compressed batches are not read. Source: the documentation of 
 format, https://kafka.apache.org/documentation/#messageformat.
 """
 
+import os
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 try:
@@ -130,6 +133,23 @@ def batches(file: BinaryIO, size: int, position: int = 0) -> Iterator[Batch]:
         batch = _batch(file.read(_OVERHEAD + length), base, position)
         yield batch
         position, following = batch.end, batch.last + 1
+
+
+def stored_records(segment: Path, begin: int = 0) -> Iterator[tuple[Batch, Record]]:
+    """The records of a segment from a position on, each with its batch, without the quorum's own; a
+    batch that is not written whole ends it."""
+    with segment.open("rb") as file, suppress(BrokenLogError):
+        for batch in batches(file, segment.stat().st_size, begin):
+            if not batch.is_control:
+                yield from ((batch, record) for record in batch.records())
+
+
+def cut(segment: Path, keep: int) -> int:
+    """Cut a segment behind its first `keep` records, as a power cut does that loses what was not
+    flushed; returns how many records are lost."""
+    stored = list(stored_records(segment))
+    os.truncate(segment, stored[keep - 1][0].end if keep else 0)
+    return len(stored[keep:])
 
 
 def _batch(content: bytes, base: int, position: int) -> Batch:
