@@ -17,7 +17,6 @@ REFUSED = (
 MADE_OF_THEM = {
     "kafka_spec.exercises.narration",  # outputs of notebooks
     "kafka_spec.exercises.the_talk",
-    "bookkeeper_spec.exercises.quorum_picker",  # a widget
     "pulsar_spec.exercises.compaction",  # the exercise is to use pandas
 }
 

@@ -9,7 +9,7 @@ from bookkeeper_spec.quorum_coverage import (
     few_do_not,
     no_ack_quorum_does_not,
 )
-from protocol_lab import contains, members, nodes_up_to, size, subsets
+from protocol_lab import contains, members, size, subsets
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width
 from protocol_lab.explain.wording import node_set, spec_title, words
@@ -265,20 +265,4 @@ def _recovery_reads(s, bookies: int, responses: dict[int, str], before: dict[int
         responses,
         before,
         "is not in the write set",
-    )
-
-
-def pick(cohort: int, satisfying: int, ack_quorum: int) -> Coverage:
-    """Any sets that a learner picks; the cohort are the first `cohort` bookies."""
-    everyone = nodes_up_to(cohort)
-    return Coverage(
-        cohort,
-        everyone,
-        satisfying & everyone,
-        ack_quorum,
-        "has one",
-        "has none",
-        "the cohort",
-        "satisfy it",
-        {bookie: "yes" if contains(satisfying, bookie) else "no" for bookie in members(everyone)},
     )

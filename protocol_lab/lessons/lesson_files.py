@@ -26,7 +26,7 @@ A question is about the state where it stands. Its answer is computed, never wri
     ? cell CLAIM          the nodes that have said yes, on the board
     ? say EXPRESSION      a free question with a computed answer
 
-A line `# board` opens the board, who has said what, instead of the picture.
+A line `# board` shows the board, who has said what, beside the picture.
 
 EXPRESSION is Python over the state s, the constants c, and the names of the spec; for `say` also
 over the names of the modules in a line `# uses: MODULE ...`. Before `where`, `holder` and `say`
@@ -98,7 +98,7 @@ class Part:
 @dataclass
 class Lesson:
     """A parsed lesson. `name` is "PACKAGE/FILE"; `uses` are the modules whose names a `say` has;
-    board: does it begin with the board, who has said what?"""
+    board: does it show the board, who has said what, from the beginning?"""
 
     name: str
     title: str

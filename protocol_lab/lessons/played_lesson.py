@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from protocol_lab.errors import LabError
+from protocol_lab.explain.tally import tally
 from protocol_lab.lessons.gates import Answer, Asked
 from protocol_lab.lessons.lesson_files import Gate, Lesson, Part
 from protocol_lab.model.spec import Model
@@ -45,6 +46,7 @@ class PlayedLesson:
         self.lesson = lesson
         self.walks: list[Walk] = []
         self.beats: list[Beat] = []
+        self._told: dict[int, list[str]] = {}
         for number, part in enumerate(lesson.parts):
             with self._naming(part.number):
                 bound = bound_model(
@@ -127,6 +129,15 @@ class PlayedLesson:
         """The number of the last state before, or at, a depth of a part, which is a beat."""
         states = [k for k, each in enumerate(self.beats) if each.part == part and not each.asked]
         return max((k for k in states if self.beats[k].moment.depth <= depth), default=0)
+
+    def claims_told(self, part: int) -> list[str]:
+        """The claims about which somebody has said something along a part's walk."""
+        if part not in self._told:
+            walk = self.walks[part]
+            rows = [row for each in walk.path for row in tally(walk.model, each.row).rows]
+            told = [row.claim.name for row in rows if any(cell.kind for cell in row.cells)]
+            self._told[part] = list(dict.fromkeys(told))
+        return self._told[part]
 
     # --- As plain values ---
 

@@ -28,7 +28,7 @@ from protocol_lab.teaching.questions import STEPPER
 
 ROOT = Path(__file__).parents[2]
 
-_STEPPERS = ("challenge", "replay", "step")
+_STEPPERS = ("challenge", "lesson", "replay", "step")
 
 STATIC = "lab-static"
 """The class of the drawing that a stepper leaves in a notebook's outputs."""

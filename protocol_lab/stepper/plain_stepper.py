@@ -159,6 +159,7 @@ class PlainStepper:
             "part": session.part if session.lesson else None,
             "beat": session.beat,
             "code": self._options.code and panels.code(walk, self._options),
+            "board": self._board_of_lesson(),
             "earlier": self._earlier and self._earlier.title,
             "situations": _situations(walk.model),
             "example": example(walk.model),
@@ -331,6 +332,13 @@ class PlainStepper:
             raise
 
     # --- The lesson ---
+
+    def _board_of_lesson(self) -> dict[str, Any] | None:
+        """Who has said what, for a lesson whose spec has claims: it may stand beside the
+        picture."""
+        session = self._session
+        told = session.lesson.claims_told(session.part) if session.lesson else []
+        return {**panels.board(session.walk, self._options), "told": told} if told else None
 
     def _go_to_beat(self, message: dict) -> None:
         part = self._session.part

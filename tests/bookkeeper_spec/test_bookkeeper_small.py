@@ -4,8 +4,6 @@ from itertools import product
 
 import pytest
 
-from bookkeeper_spec.exercises import quorum_picker
-from bookkeeper_spec.exercises.quorum_picker import PickSets
 from bookkeeper_spec.quorum_coverage import (
     disagreement,
     enough_satisfy,
@@ -88,24 +86,3 @@ def test_the_invariant_by_position_says_something_else_than_it_means():
     assert (result.violated, len(result.trace_rows)) == (checked, 18)
     meant = explored(CHAINING, ledger_limit=6, open_ledgers_by="id")
     assert (meant.verdict, meant.distinct) == ("holds", 392_542)
-
-
-# --- The page on which sets are picked -----------------------------------------------------------
-
-
-def test_picking_sets_shows_what_the_definitions_say(monkeypatch):
-    page = PickSets(cohort=4, ack_quorum=2, satisfying=0b110)
-    assert [page.cohort.value, page.ack_quorum.value, page.satisfying] == [4, 2, 0b110]
-    assert "1 = 3 satisfy it: 2" in page.html
-    page.buttons[4].value = True
-    assert "1 = 3 satisfy it: 3" in page.html
-    assert page.picture.value == page.html
-    page.cohort.value = 1
-    assert page.ack_quorum.value == 1
-    assert page.buttons[2].layout.display == "none"
-    shown = []
-    monkeypatch.setattr(quorum_picker, "display", shown.append)
-    page._ipython_display_()
-    widget, kept = shown
-    assert page.picture in widget.children
-    assert kept.data.endswith(f"{page.html}</details>")

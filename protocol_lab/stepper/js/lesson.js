@@ -19,6 +19,7 @@ class Lesson {
     this.card = null; // of the question here
     this.isAside = false; // is the reader going another way, in the stepper?
     this.showsNotes = this.showsCode = false;
+    this.showsBoard = values.board;
   }
 
   get beats() {
@@ -48,6 +49,16 @@ class Lesson {
     return Boolean(this.ask && this.answers[this.ask.number] && this.ask.right === null);
   }
 
+  /** Is who has said what shown beside the picture? A question about it opens it. */
+  get hasBoard() {
+    return this.showsBoard || this.ask?.kind === "cell";
+  }
+
+  /** Is a question asked here whose answer is not shown yet? */
+  get isOpen() {
+    return Boolean(this.ask) && !this.isSettled();
+  }
+
   /** Does a question stop the reader here? */
   isGate(at = this.at) {
     const { ask } = this.beats[at];
@@ -66,7 +77,7 @@ class Lesson {
 
   /** May an answer be several nodes, whose lanes are pressed one after the other? */
   get isPicking() {
-    return this.ask?.options.some((each) => each.nodes.length > 1);
+    return Boolean(this.ask?.options.some((each) => each.nodes.length > 1));
   }
 
   /** The choice that names just the lanes that are pressed; -1 if none does. */
@@ -135,6 +146,7 @@ function drawBeats(lesson, view, ui, does) {
     part ? h("p", { class: "ls-part" }, part) : null,
     older ? h("p", { class: "ls-older" }, told(older)) : null,
     own,
+    lesson.hasBoard && !lesson.isOpen ? drawContradictions(view.board?.marks ?? []) : null,
     at === beats.length - 1 && !lesson.isGate() ? drawSum(lesson, does) : null,
     lesson.showsNotes && beat.notes ? h("p", { class: "ls-notes" }, h("b", {}, "Notes: "), beat.notes) : null,
     lesson.showsCode && view.code ? drawCode(view.code, does.option) : null,
@@ -148,7 +160,7 @@ function drawTray(lesson, view, does) {
   if (lesson.isAside) return h("button", { "data-key": "what-if", title: "To the beat where you left (w)", onclick: does.aside }, "← Back to the lesson");
   return [
     h("button", { "data-key": "what-if", title: "Leave the lesson here, and take steps of your own (w)", onclick: does.aside }, "What if…"),
-    view.tabs.includes("board") ? toggle("lesson-board", view.tab === "board", "Who has said what (b)", "Board", does.board) : null,
+    view.board ? toggle("lesson-board", lesson.hasBoard, "Who has said what (b)", "Board", does.board) : null,
     toggle("lesson-code", lesson.showsCode, "The code of this step (k)", "Code", does.code),
     toggle("lesson-notes", lesson.showsNotes, "The speaker’s notes (n)", "Notes", does.notes),
   ];
@@ -189,7 +201,8 @@ function hintOf(lesson) {
   const { ask } = lesson;
   const keys = `1 to ${Math.min(ask.options.length, 9)}`;
   if (ask.kind === "where") return `Put the line in the picture, or press ${ask.options.map((each) => each.label).join(" / ")}.`;
-  if (lesson.isPicking) return `Press the lanes in the picture, then Enter; or ${keys}.`;
+  if (ask.kind === "cell") return `Press the cells of the board, then “That is my answer”; or ${keys}.`;
+  if (lesson.isPicking) return `Press the lanes in the picture, then “That is my answer”; or ${keys}.`;
   return ask.options.some((each) => each.nodes.length) ? `Press a lane in the picture, or ${keys}.` : `Press a choice, or ${keys}.`;
 }
 

@@ -37,7 +37,7 @@ function drawPanel(view, graph, ui, act) {
   const choose = (options) => act({ command: "choose", ...options });
   switch (view.tab) {
     case "board":
-      return drawBoard(view, ui, act);
+      return drawBoard(view.panel, ui);
     case "state":
       return drawState(view.panel, choose);
     case "graph":
@@ -331,37 +331,42 @@ const SIGNS = { yes: "✓ ", no: "✗ ", "on its way": "… ", "can no longer": 
 
 /** A row for each claim, a column for each node, and how far the claim is; what contradicts is marked. A
  * question about a row is answered by pressing its cells. */
-function drawBoard({ panel: { columns, rows, marks } }, ui) {
-  const ask = ui.lesson && !ui.lesson.isSettled() && ui.lesson.ask?.kind === "cell" ? ui.lesson.ask : null;
+function drawBoard({ columns, rows, marks, told }, ui) {
+  const ask = ui.lesson?.isOpen && ui.lesson.ask.kind === "cell" ? ui.lesson.ask : null;
   const isMarked = (row, node) => marks.some((each) => each.rows.includes(row) && each.node === node);
   const cell = (row, each, k, at) => {
     const node = k + 1;
     const word = each.word || "–";
-    const told = h("span", { class: `ls-said ls-said-${each.kind.replaceAll(" ", "-") || "nothing"}` }, SIGNS[each.kind], word);
+    const said = h("span", { class: `ls-said ls-said-${each.kind.replaceAll(" ", "-") || "nothing"}` }, SIGNS[each.kind], word);
     const isAsked = ask?.claim === row.name;
     const picked = isAsked && ui.lesson.picked.has(node);
     const content = isAsked
       ? h("button", { "data-key": `cell-${node}`, "aria-pressed": String(picked), onclick: () => ui.pick(node) }, picked ? "✓ yes?" : "yes?")
-      : told;
+      : said;
     return h("td", { class: isMarked(at, node) ? "ls-clash" : "" }, content);
   };
   const isSilent = (row) => row.cells.every((each) => !each.kind);
-  const hides = !rows.every(isSilent); // what nobody has said anything about
+  const isAllSilent = rows.every(isSilent);
+  const isShown = (row) => (told ? told.includes(row.name) : isAllSilent || !isSilent(row)); // what somebody has said something about
   const count = (row) => [
     h("b", {}, row.goal ? `${row.count} of ${row.goal}${row.full ? " ✓" : ""}` : "–"),
     row.full || row.open ? null : h("small", {}, " can’t be filled"),
   ];
+  const drawClaim = (row, at) =>
+    h("tr", {}, h("th", { scope: "row" }, opening(row.title)), row.cells.map((each, k) => cell(row, each, k, at)), h("td", {}, ask?.claim === row.name ? "?" : count(row)));
   return scrolling(
     "board",
     h(
       "table",
       { class: "ls-board" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "claim"), columns.map((each) => h("th", { scope: "col" }, each)), h("th", { scope: "col" }, "how far"))),
-      h("tbody", {}, rows.map((row, at) => (hides && isSilent(row) ? null : h("tr", {}, h("th", { scope: "row" }, row.title[0].toUpperCase(), row.title.slice(1)), row.cells.map((each, k) => cell(row, each, k, at)), h("td", {}, ask?.claim === row.name ? "?" : count(row)))))),
+      h("tbody", {}, rows.map((row, at) => (isShown(row) ? drawClaim(row, at) : null))),
     ),
-    marks.map((each) => h("p", { class: "ls-contradiction", role: "status" }, each.why)),
+    told ? null : drawContradictions(marks),
   );
 }
+
+const drawContradictions = (marks) => marks.map((each) => h("p", { class: "ls-contradiction", role: "status" }, each.why));
 
 // --- Under the panel ---
 

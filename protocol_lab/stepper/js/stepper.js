@@ -30,6 +30,7 @@ function render({ model: widget, el }) {
     challenge: region("challenge"),
     tabs: region("tabs", { role: "tablist", "aria-label": "Views of the walk" }),
     panel: region("panel", { role: "tabpanel" }),
+    beside: region("beside"),
     caption: region("caption", { "aria-live": "polite" }),
     can: region("can"),
     cannot: region("cannot"),
@@ -55,7 +56,7 @@ function render({ model: widget, el }) {
     h(
       "div",
       { class: "ls-main" },
-      h("div", { class: "ls-left" }, h("div", { class: "ls-told" }, parts.caption), parts.tabs, parts.panel),
+      h("div", { class: "ls-left" }, h("div", { class: "ls-told" }, parts.caption), parts.tabs, parts.panel, parts.beside),
       parts.right,
     ),
     h("footer", {}, parts.over, h("div", { class: "ls-bar" }, parts.back, parts.timeline, parts.next), parts.controls),
@@ -222,7 +223,7 @@ function render({ model: widget, el }) {
     },
     skip,
     aside: stepAside,
-    board: () => act({ command: "open", tab: model.get("view").tab === "board" ? "cluster" : "board" }),
+    board: () => turnOn("showsBoard"),
     notes: () => turnOn("showsNotes"),
     code: () => turnOn("showsCode"),
     option: (options) => act({ command: "choose", ...options }),
@@ -326,6 +327,10 @@ function render({ model: widget, el }) {
       layCluster(parts.panel, ui, space);
       if (moved) moveParts(before, parts.panel.querySelector(".ls-staged svg"));
       if (isInLesson()) drawAnswering(lesson, parts.panel.querySelector(".ls-staged svg"), inLesson);
+      const hasBoard = Boolean(lesson?.hasBoard && view.board);
+      const tells = !ui.lesson?.isOpen; // a contradiction would answer the question
+      put(parts.beside, hasBoard ? drawBoard({ ...view.board, marks: tells ? view.board.marks : [] }, ui) : null);
+      parts.beside.hidden = !hasBoard;
       put(parts.caption, drawCaption(view));
       put(parts.cannot, isInLesson() ? null : drawCannot(view, ui, act));
       put(parts.tray, lesson ? drawTray(lesson, view, inLesson) : null);
@@ -500,9 +505,8 @@ function render({ model: widget, el }) {
     Home: () => goToBeat(0),
     End: () => goToBeat(lesson.farthest),
     " ": () => skip() || goToBeat(lesson.at + 1),
-    Enter: () => lesson.isPicking && inLesson.done(),
     w: stepAside,
-    b: () => model.get("view").tabs.includes("board") && inLesson.board(),
+    b: () => model.get("view").board && inLesson.board(),
     k: inLesson.code,
     n: inLesson.notes,
     p: () => present(),
@@ -625,7 +629,6 @@ function render({ model: widget, el }) {
   offerKept();
   const unwatch = model.watch(lose);
   model.send({ command: "shown" });
-  if (lesson?.values.board) act({ command: "open", tab: "board" });
   waiting = setTimeout(miss, LEISURE, LEISURE, false);
   const coming = setTimeout(comeIntoView, SETTLED);
   return () => {
