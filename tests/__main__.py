@@ -3,7 +3,7 @@
     --quick             what needs no browser, no Spark and no long search
     --all               also what takes long and seldom fails: the tests marked `rarely`
     --outside           what knows nothing of the inside: it must pass unchanged when code moves
-    --share K/N         of these only a share, K from 1 to N; `commit/N`: K depends on the commit
+    --share K/N         of these only a share, K from 1 to N
     --require-browser   fail if there is no Chromium, as `CI=true` does
 
 Other words go to pytest.
@@ -11,14 +11,11 @@ Other words go to pytest.
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 
 import psutil
 import pytest
-
-from tests import ROOT
 
 PROCESS_BYTES = 4 << 30
 """What a process takes in the end, with its browser or its Spark."""
@@ -62,15 +59,12 @@ def main(words: Sequence[str]) -> int:
     selection, options = split_markers([*options, *OUTSIDE] if outside else options)
     selection += ["not slow and not spark"] if quick else []
     selection += ["not browser"] if quick or not browser else []
-    if "--share" in options[:-1]:
-        place = options.index("--share") + 1
-        options[place] = share_of_commit(options[place])
-    elif not everything:
+    if not everything and "--share" not in options:
         selection += ["not rarely"]
     if selection:
         options += ["-m", " and ".join(selection)]
-    # tests/work_units.py says what each process takes as a whole, and in which order.
-    command = [f"--numprocesses={processes()}", "--dist=loadfile"]
+    # tests/work_units.py says what each process takes as a whole.
+    command = [f"--numprocesses={processes()}", "--dist=loadgroup"]
     code = int(pytest.main([*command, "--no-loadscope-reorder", *options]))
     if not browser:
         print(NO_BROWSER_TESTS, flush=True)
@@ -85,15 +79,6 @@ def processes() -> int:
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, min(4, (cores or 1) + 1, psutil.virtual_memory().available // PROCESS_BYTES))
-
-
-def share_of_commit(share: str) -> str:
-    """For `commit/N` K/N, where the commit decides K; any other share stays as it is."""
-    commit, _, count = share.partition("/")
-    if commit != "commit" or not count.isdecimal():
-        return share
-    found = subprocess.check_output(("git", "rev-parse", "HEAD"), cwd=ROOT, text=True)
-    return f"{int(found[:8], 16) % int(count) + 1}/{count}"
 
 
 def split_markers(options: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -10,12 +10,7 @@ import pytest
 
 from tests import temporal_verdicts
 from tests.graphviz_drawing import installed_dots
-from tests.work_units import (  # noqa: F401 (hooks of pytest)
-    pytest_addoption,
-    pytest_collection_modifyitems,
-    pytest_terminal_summary,
-    pytest_xdist_make_scheduler,
-)
+from tests.work_units import pytest_addoption, pytest_collection_modifyitems  # noqa: F401 (hooks of pytest)
 
 # They hold assertions of several test files: pytest shall explain these as well.
 pytest.register_assert_rewrite("tests.spec_checks")

@@ -157,24 +157,6 @@ def test_junit_has_a_case_for_every_property(capsys, tmp_path, toy):
     assert (kind, message[:10]) == ("error", "undecided:")
 
 
-NINE_LIT = """
-@spec.situation(expected=True)
-def nine_lit(s, c):
-    return s.lit == 9
-"""
-
-
-def test_junit_and_exit_code_agree_on_what_was_not_reached(capsys, tmp_path):
-    spec, file = tmp_path / "lamps.py", tmp_path / "report.xml"
-    spec.write_text(LAMPS + NINE_LIT, encoding="utf-8")
-    words = ["check", str(spec), "--engine", "python", "--no-invariants", "--junit", str(file)]
-    assert run(capsys, *words)[0] == 0
-    [suite] = ElementTree.parse(file).getroot()
-    assert [suite.get(each) for each in ("failures", "errors", "skipped")] == ["0", "0", "1"]
-    [skipped] = suite.findall("testcase[@name='nine_lit']/skipped")
-    assert skipped.get("message") == "not reached"
-
-
 GOES_OUT = """
 def nine_lit(s, c):
     return s.lit == 9
@@ -202,20 +184,6 @@ def test_a_premise_that_is_never_true_is_told_everywhere(capsys, tmp_path):
     code, out, _ = run(capsys, *words, "--json")
     report = json.loads(out)
     assert (code, report["verdict"], report["vacuous"]) == (0, "holds", True)
-
-
-@pytest.mark.vacuous
-def test_no_fair_run_is_undecided_everywhere(capsys, tmp_path):
-    spec, file = tmp_path / "lamps.py", tmp_path / "report.xml"
-    spec.write_text(LAMPS + GOES_OUT, encoding="utf-8")
-    words = ["check", str(spec), "--property", "nine_go_out", "--fairness", "next"]
-    words += ["--constraint", "s.switched == 0", "--junit", str(file)]
-    code, out, _ = run(capsys, *words)
-    assert code == 2
-    assert out.splitlines()[1].startswith("? undecided: nine_go_out")
-    assert "not violated so far; no fair run stays inside the constraint" in out
-    [suite] = ElementTree.parse(file).getroot()
-    assert suite.get("errors") == "1"
 
 
 SETTLED = "records_are_committed_or_truncated"

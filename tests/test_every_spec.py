@@ -11,7 +11,6 @@ from protocol_lab.model.state_view import encode_plain, plain_value
 from protocol_lab.model.transitions import attempts
 from protocol_lab.traces.scenarios import play, read_scenario
 from tests import temporal_verdicts
-from tests.seldom import one_in
 from tests.spec_checks import (
     Case,
     agree,
@@ -23,6 +22,7 @@ from tests.spec_checks import (
     scenario_files,
     walked,
 )
+from tests.work_units import one_in
 
 # Actions that nothing stops in the sampled states, so that no refusal of theirs can be looked at.
 # KRaft's messages are lost with the link or the server that could not get them, it takes a long

@@ -1,7 +1,6 @@
 """A protocol of one's own, from the command that begins it to its test and its notebook."""
 
 import json
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -81,17 +80,6 @@ def test_nothing_is_overwritten(here):
     assert [each.name for each in here.iterdir()] == ["README.md"]
     with pytest.raises(LabError, match="can't be written"):
         new_protocol("two_steps", here / "README.md" / "below")
-
-
-def test_without_a_checkout_the_installed_example_is_copied(here, monkeypatch):
-    installed = here / "share"
-    shutil.copytree(TEMPLATE, installed, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(module, "TEMPLATE", here / "no_checkout")
-    monkeypatch.setattr(module, "_INSTALLED", installed)
-    assert len(new_protocol("two_steps", here / "mine")) == len(template())
-    monkeypatch.setattr(module, "_INSTALLED", here / "nowhere")
-    with pytest.raises(LabError, match="install the kit again"):
-        new_protocol("two_steps", here / "other")
 
 
 def test_the_package_installs_the_example():

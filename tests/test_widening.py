@@ -6,9 +6,7 @@ import pytest
 
 from protocol_lab import *
 from protocol_lab.explore import explore
-from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.liveness.check import check_property
-from protocol_lab.liveness.refinement import check_refinement
 from protocol_lab.model.constants import widened
 from protocol_lab.traces.scenarios import scenario_text
 from protocol_lab.traces.walk import Walk
@@ -66,40 +64,6 @@ def test_counts_are_those_of_a_search_with_room_from_the_start():
     assert small.to_json()["constants"]["slots"] == 8
 
 
-Worker = Node("workers")
-
-
-class Workers(NamedTuple):
-    workers: Annotated[int, Limits(1, 3, "workers")] = 3
-    room: Annotated[int, storage(1, 4, "who was called")] = 1
-
-
-class Called(Struct):
-    log: Seq(Worker, "room")
-
-
-@pytest.mark.slow
-def test_under_symmetry_too_if_an_initial_state_does_not_fit():
-    calling = Spec("toy.workers", Called, Workers)
-    calling.symmetric(Worker)
-
-    @calling.init
-    def first_two(s: Called, c: Workers, one: Worker, other: Worker):
-        append(s.log, one)
-        append(s.log, other)
-        return TAKEN
-
-    @calling.action
-    def call(s: Called, c: Workers, one: Worker):
-        if len(s.log) >= 3:
-            return "enough were called"
-        append(s.log, one)
-        return TAKEN
-
-    assert agree(calling.bind()).per_depth == [9, 27]
-    assert agree(calling.bind(), symmetry=True).per_depth == [2, 5]
-
-
 def test_the_trace_is_that_of_the_model_with_room():
     result = agree(spec.bind(), invariants=["few_lines"])
     assert (result.violated, len(result.trace)) == ("few_lines", 10)
@@ -134,41 +98,6 @@ def test_a_temporal_property_is_judged_on_the_model_with_room():
     assert result.model.constants.slots == 8
 
 
-class Sum(Struct):
-    sent: Int8
-
-
-counter = Spec("toy.sum_of_sent", state=Sum)
-
-
-@counter.init
-def zero(s: Sum, c):
-    return TAKEN
-
-
-@counter.action
-def count(s: Sum, c):
-    if s.sent >= 99:
-        return "that is all"
-    s.sent += 1
-    return TAKEN
-
-
-def sum_of_sent(s: State, c: Constants, a: Sum):
-    """How many were sent."""
-    a.sent = s.sent.size
-
-
-spec.refines(counter, sum_of_sent)
-
-
-def test_a_refinement_is_judged_on_the_model_with_room():
-    model = spec.bind()
-    result = check_refinement(model, model.spec.refinements[0], progress=False)
-    assert (result.verdict, result.abstract_distinct) == ("holds", 6)
-    assert result.model.constants.slots == 8
-
-
 def test_a_walk_gets_more_room_when_a_step_needs_it():
     """Its states are those of a walk with room from the start, on all branches."""
     walk, wide = (Walk.begin(spec.bind(**room)) for room in ({}, {"slots": 8, "lines": 4}))
@@ -186,21 +115,6 @@ def test_a_walk_gets_more_room_when_a_step_needs_it():
         walk.switch(branch)
         wide.switch(branch)
         assert [each.row for each in walk.path] == [each.row for each in wide.path]
-
-
-def test_a_trace_of_tlc_gets_the_room_that_it_needs():
-    """The third message does not fit; what was replayed before is replayed with more room."""
-    states = "".join(
-        f"State {k + 1}: <{'Send line 1, col 1 to line 2, col 2 of module M' if k else 'Init'}>\n"
-        f"/\\ sent = {{{', '.join(map(str, range(k)))}}}\n/\\ log = <<>>\n\n"
-        for k in range(4)
-    )
-    text = f"Error: Invariant X is violated.\nError: The behavior up to this point is:\n{states}"
-    walk = read_pasted(text, spec.bind())
-    assert [step.action for step in walk.steps] == ["send"] * 3
-    assert walk.model.constants.slots == 4
-    with pytest.raises(LabError, match="State 4 of the trace: send can't happen"):
-        read_pasted(text, spec.bind(sent=2))
 
 
 def test_a_step_beyond_the_declared_maximum_can_not_be_taken():
@@ -224,10 +138,3 @@ def test_a_step_beyond_the_declared_maximum_can_not_be_taken():
 )
 def test_the_next_room_is_the_next_class_or_twice_as_much(given, size, slots, lines):
     assert widened(spec.bind(**given).constants, size) == Constants(5, slots, lines)
-
-
-@pytest.mark.parametrize("size", ["12", "sent", "slots"])
-def test_what_is_no_storage_or_as_large_as_can_be_is_not_widened(size):
-    assert widened(spec.bind(slots=5).constants, size) is None
-    with pytest.raises(LabError, match="out of bounds"):
-        spec.bind(slots=9)

@@ -5,8 +5,6 @@ import pytest
 from bookkeeper_spec.model import FENCING, Entry, Fragment, PendingAddOp, smallest_ensemble
 from bookkeeper_spec.v4_13 import W2, WRITE, its_new_bookies, why_not_invalid
 from protocol_lab import add, append, last
-from protocol_lab.model.state_view import view
-from protocol_lab.model.transitions import successors
 from tests.hand_made import HandMade, nodes
 
 FOUR = {"bookies": 4, "write_quorum": 2, "ack_quorum": 2, "send_limit": 3}
@@ -103,23 +101,3 @@ def test_an_earlier_add_to_the_same_ensemble_of_the_same_fragment_is_sent_first(
     reason = made.refusal("w2_sends_pending_add_op(entry=2, lost={})")
     assert ("an earlier entry that went to the same ensemble" in reason) != is_first
     assert (reason == "") == is_first
-
-
-def test_a_ledger_is_created_with_any_ensemble_if_any_may_be_chosen():
-    made = HandMade.of(
-        "bookkeeper.protocol", **FOUR, clients=1, inflight_limit=1, ensemble_choice="any"
-    )
-    created = [each.row for each in successors(made.model, bytes(made.row))]
-    chosen = [view(made.model.layout, row).meta_fragments.items[0].ensemble for row in created]
-    assert sorted(chosen) == sorted(
-        nodes(one, other) for one in range(1, 5) for other in range(one + 1, 5)
-    )
-
-
-@pytest.mark.parametrize("fence", [False, True])
-def test_a_read_of_a_recovery_fences_the_bookie_if_reads_fence(fence):
-    made = HandMade.of("bookkeeper.protocol", **FOUR, clients=2, recovery_reads_fence=fence)
-    made.s.messages[2].reads[0].requests.waiting = nodes(3)
-    after = made.after("bookie_sends_read_response(bookie=3, client=2, entry=1, lost={})")
-    assert after.b_fenced == (nodes(3) if fence else 0)
-    assert after.messages[2].reads[0].no_such_entry.waiting == nodes(3)

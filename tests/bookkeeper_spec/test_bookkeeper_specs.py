@@ -6,16 +6,14 @@ import pytest
 
 from bookkeeper_spec.draw.ledger import describe_unbounded_ledgers, describe_with_limbo
 from bookkeeper_spec.draw.marks import draw_marks
-from bookkeeper_spec.model import Fragment, smallest_ensemble
-from protocol_lab import append, only
 from protocol_lab.checker.result import Result
-from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.model.node_sets import as_set
 from protocol_lab.model.state_view import view
 from protocol_lab.model.transitions import attempts, initial
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
-from tests.spec_checks import bind, sampled, walk
+from tests.spec_checks import bind, sampled
 
 V4_13, TODAY, LIMBO = "bookkeeper.v4_13", "bookkeeper.protocol", "bookkeeper.with_limbo"
 SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2}
@@ -138,56 +136,6 @@ def test_a_recovery_from_a_positive_lac_gets_stuck_unless_it_counts_from_there()
     assert explored(V4_13, ("no_stuck_lac",), **sizes, count_from_lac=True).verdict == "holds"
 
 
-@pytest.mark.slow
-def test_a_recovery_closes_with_an_ensemble_of_its_own_only_if_that_is_meant():
-    """Bookie 1 fails a write back, so that the recovery replaces it by bookie 3."""
-    steps = [
-        "client_creates_ledger(client=1, ensemble={1, 2})",
-        "client_sends_add_entry_requests(client=1, lost={})",
-        *(
-            f"bookie_sends_add_confirmed_response(bookie={b}, client=1, lac=0, lost={{}})"
-            for b in (1, 2)
-        ),
-        "client_starts_recovery(client=2, lost={})",
-        *(
-            f"bookie_sends_fencing_read_lac_response(bookie={b}, client=2, lost={{}})"
-            for b in (1, 2)
-        ),
-        *(
-            f"client_receives_fencing_read_lac_response(client=2, bookie={b}, lac=0)"
-            for b in (1, 2)
-        ),
-        "client_sends_read_requests(client=2, lost={})",
-        *(f"bookie_sends_read_response(bookie={b}, entry=1, client=2, lost={{}})" for b in (1, 2)),
-        "client_receives_non_final_read(client=2, bookie=1, answer=ok)",
-        "client_completes_read_successfully(client=2, bookie=2, answer=ok)",
-        "client_sends_read_requests(client=2, lost={})",
-        *(f"bookie_sends_read_response(bookie={b}, entry=2, client=2, lost={{}})" for b in (1, 2)),
-        "client_receives_non_final_read(client=2, bookie=1, answer=no_such_entry)",
-        "client_completes_read_with_no_such_entry(client=2, bookie=2, answer=no_such_entry)",
-        "client_writes_back_entry(client=2, lost={1})",
-        "recovery_client_changes_ensemble(client=2, bookie=1, ensemble={2, 3})",
-        "recovery_client_sends_pending_add_op(client=2, lost={})",
-        *(
-            f"bookie_sends_add_confirmed_response(bookie={b}, client=2, lac=0, lost={{}})"
-            for b in (2, 3)
-        ),
-        "recovery_client_receives_add_confirmed_response(client=2, bookie=2, entry=1)",
-        "recovery_client_receives_add_confirmed_response(client=2, bookie=3, entry=1)",
-    ]
-    for meant in (False, True):
-        model = bind(LIMBO, bookies=3, ack_quorum=2, close_with_own_fragments=meant)
-        row = walk(model, *steps)
-        [close] = [
-            each
-            for each in attempts(model, row, [model.action("recovery_client_closes_ledger")])
-            if each.args["client"] == 2
-        ]
-        assert close.taken == meant
-        if not meant:
-            assert "has changed the ensemble" in close.reason
-
-
 @pytest.mark.rarely
 @pytest.mark.slow
 def test_any_ensemble_reaches_more_than_the_smallest():
@@ -197,14 +145,6 @@ def test_any_ensemble_reaches_more_than_the_smallest():
     )
     assert smallest.verdict == chosen.verdict == "holds"
     assert chosen.distinct > smallest.distinct
-
-
-def test_the_smallest_ensemble_has_the_smallest_bookie_in_which_two_differ():
-    model = bind(V4_13, bookies=4, write_quorum=2, send_limit=2)
-    s = view(model.layout, bytearray(model.layout.size))
-    for number, ensemble in ((1, only(1) | only(2)), (2, only(1) | only(3))):
-        append(s.meta_fragments, Fragment(id=number, ensemble=ensemble, first_entry_id=number))
-    assert as_set(smallest_ensemble(s, model.constants, 0, 0)) == {1, 4}  # not {2, 3}
 
 
 def test_ensembles_to_choose_from():
@@ -230,26 +170,6 @@ def test_constants_that_make_no_sense_are_told():
         bind(V4_13, write_quorum=2, ack_quorum=3)
     with pytest.raises(LabError, match=r"write_quorum=4 is out of bounds; use 1 to 3 \(bookies\)"):
         bind(V4_13, write_quorum=4)
-
-
-@pytest.mark.parametrize("name", [V4_13, TODAY, LIMBO])
-def test_a_version_that_does_not_fit_is_no_refusal(name):
-    """Its version is what a ledger changes most often; no run here comes near its capacity."""
-    model = bind(name)
-    row = bytearray(next(initial(model)).row)
-    s = view(model.layout, row)
-    creates = next(each for each in model.spec.actions if "creates_ledger" in each.name)
-    created = next(each for each in attempts(model, bytes(row), [creates]) if each.taken).row
-    full = bytearray(created)
-    s = view(model.layout, full)
-    s.meta_version = 127
-    client = s.w1 if name == V4_13 else s.clients[1]
-    client.meta_version = 127
-    closes = next(each for each in model.spec.actions if each.name.endswith("_ledger_success"))
-    [refused] = [each for each in attempts(model, bytes(full), [closes]) if each.over_capacity]
-    assert "meta_version would be 128" in refused.reason
-    with pytest.raises(CapacityExceeded, match="int8 holds -128 to 127"):
-        s.meta_version += 1
 
 
 # --- What the prose says -----------------------------------------------------------------------

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from protocol_lab import TAKEN, LabError, Range, Spec
+from protocol_lab import LabError
 from protocol_lab.checker import state_log
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.explain.coverage import coverage
 from protocol_lab.explore import explore
 from tests.spec_checks import agree
-from tests.toy_specs import CounterConstants, CounterState, counter, letters, shelves
+from tests.toy_specs import counter, letters, shelves
 
 LETTERS = {"servers": 2, "values": 3, "starts": 2}
 
@@ -43,15 +43,6 @@ def test_what_is_found_does_not_depend_on_the_rows_kept(model, question, only_th
     assert result.distinct < 20 or result.states is None
 
 
-def test_a_search_that_is_told_to_stop_counts_what_it_had(only_the_frontier):
-    asked = []
-    result = explore(
-        letters.bind(**LETTERS), invariants=[], stopped=lambda: asked.append(1) or len(asked) == 20
-    )
-    assert (result.undecided_reason, result.states) == ("stopped", None)
-    assert result.distinct == sum(result.per_depth) > 20
-
-
 def test_every_row_can_be_made_again(only_the_frontier, monkeypatch):
     """By its place in the order, from four bytes a state."""
     model = letters.bind(**LETTERS)
@@ -65,14 +56,6 @@ def test_every_row_can_be_made_again(only_the_frontier, monkeypatch):
         path = search.log.path(at)
         assert path[-1] == kept.states[at].tobytes()
         assert len(path) == sum(at >= end for end in np.cumsum(kept.per_depth)) + 1
-
-
-def test_parents_are_those_of_the_plain_algorithm():
-    result = explore(letters.bind(**LETTERS), invariants=[])
-    starts = result.per_depth[0]
-    assert (result.parents[:starts] == -1).all()
-    assert (np.diff(result.parents[starts:]) >= 0).all()
-    assert (result.parents < np.arange(result.distinct)).all()
 
 
 def test_states_are_kept_on_request_and_else_what_needs_them_says_so(only_the_frontier):
@@ -93,36 +76,3 @@ def test_a_likely_collision_is_said(monkeypatch):
     result.per_depth, result.per_action = [500_000_000], {"init": 1_300_000_000}
     assert result.collision_probability > 1e-3
     assert "collision is not unlikely" in str(result)
-
-
-@pytest.mark.parametrize("states", [1, 2])
-def test_more_steps_than_links_can_tell_apart_end_the_search_as_undecided(states, monkeypatch):
-    """The states before that one are searched, whichever chunk they are in."""
-    fan = Spec("toy.fan", CounterState, CounterConstants, "Counts up; from 3 it goes anywhere.")
-
-    @fan.init
-    def at_zero(s, c):
-        return TAKEN
-
-    @fan.action
-    def count_up(s, c):
-        if s.n >= 3:
-            return "it is 3"
-        s.n += 1
-        return TAKEN
-
-    @fan.action
-    def go_anywhere(s, c, to: Range(1, 16)):
-        if s.n != 3:
-            return "it is not 3"
-        s.n = 10 + to
-        return TAKEN
-
-    monkeypatch.setattr("protocol_lab.checker.breadth_first.chunk_states", lambda _: states)
-    monkeypatch.setattr("protocol_lab.checker.breadth_first.MOST_STEPS", 15)
-    result = explore(fan.bind(), progress=False)
-    assert result.verdict == "undecided"
-    assert result.undecided_reason.startswith("more than 15 steps are possible in one state: lower")
-    assert result.per_depth == [1, 1, 1, 1]
-    monkeypatch.setattr("protocol_lab.checker.breadth_first.MOST_STEPS", 16)
-    assert explore(fan.bind(), progress=False).per_depth == [1, 1, 1, 1, 16]

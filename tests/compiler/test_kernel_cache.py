@@ -3,16 +3,13 @@
 import importlib
 import os
 import pickle
-import stat
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from protocol_lab.compiler import building, kernel_cache, loops
-from protocol_lab.compiler.loops import EXPAND
+from protocol_lab.compiler import building, kernel_cache
 from protocol_lab.explore import explore
 from protocol_lab.reader.dependencies import source_hash
 from protocol_lab.reader.source_code import code_of_file
@@ -44,35 +41,6 @@ def files_in(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.kernel"))
 
 
-def test_a_kernel_has_one_file_however_its_types_are_given():
-    codegen = loops.expand.targetctx.codegen()
-    names = {loops.expand._cache.file_name(each, codegen) for each in (EXPAND, EXPAND.args)}
-    assert len(names) == 1
-
-
-def test_code_that_is_not_optimised_is_not_loaded_where_speed_counts():
-    words = [sys.executable, "-c", FILE_NAME]
-    names = {
-        subprocess.run(
-            words,
-            env={**os.environ, "NUMBA_OPT": level},
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        ).stdout
-        for level in ("0", "3")
-    }
-    assert len(names) == 2
-    assert all(name.startswith("expand-") for name in names)
-
-
-FILE_NAME = """
-from protocol_lab.compiler import loops
-print(loops.expand._cache.file_name(loops.EXPAND, loops.expand.targetctx.codegen()))
-"""
-
-
 DAMAGES = {
     "cut": lambda content: content[: len(content) // 2],
     "zeroed": lambda content: bytes(len(content)),
@@ -97,36 +65,6 @@ def test_a_damaged_kernel_is_compiled_again_and_one_line_says_so(home, capsys, d
     assert capsys.readouterr().err == ""
 
 
-def test_every_single_bit_counts(tmp_path):
-    file = tmp_path / "some.kernel"
-    kernel_cache.write(file, b"machine code")
-    content = file.read_bytes()
-    assert kernel_cache.read(file) == b"machine code"
-    for bit in range(8 * len(content)):
-        changed = bytearray(content)
-        changed[bit // 8] ^= 1 << bit % 8
-        file.write_bytes(changed)
-        assert kernel_cache.read(file) is None
-        assert not file.exists()
-
-
-def test_a_file_of_another_kernel_is_not_loaded(home):
-    distinct, compiled = searched()
-    for file in files_in(home):
-        other = file.with_name("other.kernel")
-        kernel_cache.write(other, kernel_cache.read(file))
-        other.replace(file)
-    assert searched() == (distinct, compiled)
-
-
-def test_whole_files_of_another_version_are_compiled_again(home, capsys):
-    distinct, compiled = searched()
-    for file in files_in(home):
-        kernel_cache.write(file, pickle.dumps("of another version"))
-    assert searched() == (distinct, compiled)
-    assert searched() == (distinct, [])
-
-
 def test_a_full_disk_costs_the_cache_and_not_the_search(home, capsys):
     resource = pytest.importorskip("resource", reason="Windows has none")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -140,11 +78,6 @@ def test_a_full_disk_costs_the_cache_and_not_the_search(home, capsys):
     assert "Compiled code can't be kept in" in said
     assert list(home.rglob("*.*")) == []
     assert searched() == (distinct, compiled)
-
-
-def test_folders_are_made_for_the_user_alone(home):
-    for folder in (cache_folder("kernels"), home, home.parent):
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("inside", [".", "kernels"])

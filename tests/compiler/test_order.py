@@ -14,7 +14,7 @@ from protocol_lab.explore import explore
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 from protocol_lab.model.transitions import initial, successors
-from tests.seldom import one_in
+from tests.work_units import one_in
 
 PARTS = 8
 """A function with hundreds of branches takes long to compile."""

@@ -9,14 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from protocol_lab import TAKEN, Int8, LabError, Node, Per, Seq, Spec, Struct, append
+from protocol_lab import Int8, LabError, Node, Per, Seq, Spec, Struct
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.diagrams.comparison import compare_branches, comparison
+from protocol_lab.diagrams.comparison import compare_branches
 from protocol_lab.diagrams.invariant_strip import invariants_strip, tracks
 from protocol_lab.diagrams.lasso import lasso_picture
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.diagrams.state_graph import TooManyStates, around, reachable
-from protocol_lab.diagrams.state_listing import state_listing
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.drawing.state_table import state_columns, state_table
@@ -101,22 +100,6 @@ def test_messages_are_sent_delivered_and_lost():
     assert lifelines(walk.model) == ["client 1", "server"]
 
 
-def test_messages_that_vanish_as_they_are_sent():
-    walk = along(letters.bind(servers=3, starts=1), "broadcast(source=1, lost={3})")
-    assert told(walk) == [
-        Arrow(LOST, "server 1", "server 3", "message: value 0"),
-        Arrow(SENT, "server 1", "server 2", "message: value 0"),
-    ]
-
-
-def test_a_request_that_is_kept_arrives_at_several_replicas():
-    walk = scenario("kip_101_weak_isr_two_replicas")
-    arrived = [each for each in told(walk) if getattr(each, "kind", "") == DELIVERED]
-    assert {each.dest for each in arrived} == {"broker 1", "broker 2"}
-    sent = {each.identity for each in told(walk) if getattr(each, "kind", "") == SENT}
-    assert {each.identity for each in arrived} <= sent
-
-
 def test_the_talk_told():
     events = told(scenario("talk_46_56_found_scenario"))
     assert Arrow(AT_ONCE, "producer 1", "broker 1", "A e0, offset 1") in events
@@ -136,11 +119,6 @@ def test_without_a_declaration_the_parameters_tell_it():
     walk = along(counter.bind(), "count()")
     assert told(walk) == [Note("", "count")]
     assert lifelines(walk.model) == ["system"]
-
-
-def test_lifelines_may_depend_on_the_constants():
-    spec = replace(counter, lifelines=("clock", lambda c: [f"hand {c.step}"]))
-    assert lifelines(spec.bind(step=2)) == ["clock", "hand 2"]
 
 
 @pytest.mark.slow
@@ -170,15 +148,6 @@ def test_a_wrong_declaration_is_one_sentence(path, ends, sentence):
     spec = Spec("toy.wrong", State, letters.constants)
     with pytest.raises(LabError, match=sentence):
         spec.messages(path, source=ends[0], dest=ends[1])
-
-
-def test_telling_that_fails_is_one_sentence():
-    spec = Spec("toy.wrong", counter.state, counter.constants)
-    spec.inits, spec.actions = counter.inits, counter.actions
-    spec.events = lambda before, after, c, step: 1 / 0
-    walk = along(spec.bind(), "count()")
-    with pytest.raises(LabError, match=r"toy.wrong: its events of count\(\) failed"):
-        sequence_diagram(walk)
 
 
 # --- The sequence diagram ------------------------------------------------------------------------
@@ -216,22 +185,6 @@ def test_the_diagram_says_what_became_of_each_message():
     assert "3 more steps ahead on this branch." in texts(sequence_diagram(walk))
     walk.first()
     assert "Nothing has happened yet." in texts(sequence_diagram(walk))
-
-
-def test_rows_name_the_states_that_they_lead_to():
-    walk = scenario("kip_101_weak_isr_two_replicas")
-    rows = ElementTree.fromstring(sequence_diagram(walk)).iterfind(f".//{SVG}g[@class]")
-    assert [int(each.get("data-depth")) for each in rows] == list(range(2, 13))
-
-
-def test_of_a_long_walk_the_last_rows_are_drawn():
-    walk = random_walk(load("kafka.async_isr").bind(max_version="none"), 45)
-    assert walk.moment.depth == 46
-    written = texts(sequence_diagram(walk))
-    assert "states 1 to 16 are above, not shown" in written
-    assert "17" in written
-    assert "16" not in written
-    assert "states 1 to 36 are above, not shown" in texts(sequence_diagram(walk, most_rows=10))
 
 
 DIAGRAMS = [
@@ -325,22 +278,6 @@ def test_the_strip_has_a_cell_for_every_state_and_tells_the_first_failure():
     assert "strong isr holds in all 12 states." in described(svg)
 
 
-def test_the_strip_has_the_slides_and_what_can_not_be_judged():
-    svg = invariants_strip(scenario("talk_46_56_found_scenario"))
-    assert {"46", "47", "56", "slide"} <= set(texts(svg))
-    walk = random_walk(load("kafka.async_isr").bind(), 6)
-    svg = invariants_strip(walk, ["high_watermark_never_falls"])
-    assert texts(svg).count("–") == 1
-    assert "No invariant is watched." in texts(invariants_strip(walk, []))
-
-
-def test_of_a_long_branch_the_strip_shows_the_part_around_here():
-    walk = random_walk(load("kafka.async_isr").bind(max_version="none"), 59)
-    for depth, part in ((1, "1 to 40"), (60, "21 to 60"), (30, "11 to 50")):
-        walk.go_to(depth)
-        assert f"states {part} of 60" in texts(invariants_strip(walk))
-
-
 # --- The state graph around here -----------------------------------------------------------------
 
 
@@ -360,17 +297,6 @@ def test_the_graph_around_a_state_marks_it_and_names_the_steps_from_it():
         assert step.replace("_", " ") in written, step
     after = {each.row for each in walk.attempts() if each.taken}
     assert len(graph_nodes(svg)) == len(after | {moment.row for moment in walk.path})
-
-
-@pytest.mark.usefixtures("dot")
-def test_states_that_were_visited_are_marked_with_their_numbers():
-    swap = "swap_preferred_leader(replica={})"
-    walk = along(load("kafka.unclean_leader_election").bind(), swap.format(2), swap.format(3))
-    svg = around(walk.model, walk.row, 1, path=walk.path, at=walk.moment.depth)
-    written = texts(svg)
-    assert {"visited: state 1", "visited: state 2"} <= set(written)
-    assert "visited: state 3" not in written, "that is here"
-    assert colors_of(svg) <= set(palette.names().values())
 
 
 @pytest.mark.slow
@@ -424,20 +350,6 @@ def test_a_lasso_shows_its_loop_within_the_width_of_a_page():
     assert min(float(each) for each in re.findall(r'font-size="([\d.]+)"', drawn)) >= 11
 
 
-def test_a_graph_that_nobody_wants_any_more_is_given_up():
-    model = load("kafka.kip_320").bind()
-    asked = iter([False] * 5 + [True])
-    assert around(model, random_walk(model, 5).row, stopped=lambda: next(asked)) is None
-
-
-@pytest.mark.usefixtures("dot")
-@pytest.mark.parametrize("name", ["kafka.unclean_leader_election", "kafka.async_isr"])
-def test_graphviz_draws_the_surroundings_of_every_state_of_a_walk(name):
-    walk = random_walk(load(name).bind(), 6, seed=2)
-    for moment in walk.path:
-        assert graph_nodes(around(walk.model, moment.row, limit=60))
-
-
 # --- The state in columns, and against any other -------------------------------------------------
 
 
@@ -484,15 +396,6 @@ def test_messages_stand_one_a_line_with_a_column_a_field():
     assert all(f">{each}<" in drawn for each in ("msgs", "mbal", "+1b", "acceptor 2"))
 
 
-def test_items_of_a_sequence_keep_their_place():
-    walk = Walk.begin(load(ROOT / "examples" / "lamport_mutex.py").bind(n=2))
-    walk.take("request(p=1)")
-    (nodes,), _ = state_columns(walk.model, walk.row, walk.moment.previous.row)
-    rows = {name: [spoken(cell) for cell in cells] for name, cells in nodes.rows}
-    assert rows["network[·][2]"] == ["[+(kind req, clock 1)]", "empty"]
-    assert rows["req[·][1]"] == ["0 → 1", "0"]
-
-
 MUTEX = ROOT / "examples" / "lamport_mutex.py"
 
 
@@ -511,17 +414,6 @@ def test_channels_between_pairs_make_a_sequence_diagram():
     assert lifelines(walk.model) == ["process 1", "process 2"]
 
 
-def test_an_inbox_of_each_node_may_hold_numbers():
-    spec = Spec("toy.inboxes", Inboxes, Nodes)
-    spec.messages("inbox", source="outside", dest=0)
-    spec.init(nothing)
-    spec.action(deliver)
-    walk = Walk.begin(spec.bind())
-    walk.take("deliver(node=2)")
-    (_, (arrow,)), *_ = walk_events(walk)
-    assert (arrow.source, arrow.dest, arrow.label) == ("outside", "node 2", "inbox 7")
-
-
 class Nodes(NamedTuple):
     nodes: int = 2
 
@@ -531,17 +423,6 @@ Someone = Node("nodes")
 
 class Inboxes(Struct):
     inbox: Per(Someone, Seq(Int8, 2))
-
-
-def nothing(s, c):
-    """Nothing was sent."""
-    return TAKEN
-
-
-def deliver(s, c, node: Someone):
-    """A number arrives in an inbox."""
-    append(s.inbox[node], 7)
-    return TAKEN
 
 
 @pytest.mark.parametrize(
@@ -555,30 +436,6 @@ def deliver(s, c, node: Someone):
 def test_ends_that_no_index_has_are_refused(path, ends, told):
     with pytest.raises(LabError, match=told):
         Spec("toy.inboxes", Inboxes, Nodes).messages(path, **ends)
-
-
-def test_a_listing_says_what_each_step_changes():
-    walk = paxos_walk()
-    path = walk.path
-    listed = state_listing(walk.model, [each.row for each in path], walk.steps).splitlines()
-    assert listed[:2] == ["       1 the initial state", "           max_bal[1]: -1"]
-    assert listed[-3:] == [
-        "       4 phase1b(a=2, m=Message(kind='1a', bal=1))",
-        "           max_bal[2]: -1 → 1",
-        "           msgs: + (kind 1b, acc 2, bal 1, mbal -1)",
-    ]
-
-
-def test_columns_are_as_many_as_there_are_nodes_also_inside_structures():
-    columns, _ = state_columns(*_first(request_reply.bind(clients=1)))
-    assert [each.heads for each in columns] == [["client 1"]]
-    assert "server.account" in [name for name, _ in columns[0].rows]
-    columns, _ = state_columns(*_first(load("kafka.kip_320").bind(replicas=5)))
-    assert len(columns[0].heads) == 5
-
-
-def _first(model):
-    return model, Walk.begin(model, next(initial_texts(model), None)).row
 
 
 @pytest.mark.parametrize("name", spec_names())
@@ -619,34 +476,3 @@ def test_branches_are_followed_from_their_fork():
     ]
     assert [each.name for each in found.differences] == ["zk_state", "replica_states[3]"]
     assert "leader none → 3" in spoken(found.differences[0].value)
-
-
-def test_the_shorter_side_stays_at_its_end_and_the_fork_is_equal():
-    walk = forked()
-    end = compare_branches(walk, "main", "other")
-    assert (end.step, end.left.depth, end.right.depth) == (3, 16, 15)
-    start = compare_branches(walk, "main", "other", 0)
-    assert start.differences == []
-    assert start.to_json()["equal"]
-    assert compare_branches(walk, "main", "main").last == 0
-
-
-def test_two_walks_are_compared_as_two_branches_are():
-    model = request_reply.bind()
-    mine, shortest = along(model, *LOST_REPLY), along(model, *LOST_REPLY[:1], "crash()")
-    found = comparison(model, mine.path, shortest.path, 1, names=("yours", "the shortest"))
-    assert found.fork == 2
-    assert [each.kind for each in found.steps[1]] == ["only here", "elsewhere"]
-    data = found.to_json()
-    assert [each["name"] for each in data["sides"]] == ["yours", "the shortest"]
-    assert all(each["picture"].startswith("<svg") for each in data["sides"])
-
-
-def test_wrong_comparisons_are_one_sentence():
-    walk = forked()
-    with pytest.raises(LabError, match="no branch 'x'; there are main, other"):
-        compare_branches(walk, "main", "x")
-    with pytest.raises(LabError, match="needs two walks"):
-        comparison(walk.model, [], walk.path)
-    with pytest.raises(LabError, match="states of different models"):
-        comparison(walk.model, walk.path, random_walk(request_reply.bind(), 2).path)

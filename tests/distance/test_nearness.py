@@ -4,7 +4,6 @@ The oracle is a plain breadth-first search over the uncompiled functions.
 """
 
 import random
-import signal
 import threading
 from itertools import chain, repeat
 
@@ -23,7 +22,7 @@ from protocol_lab.distance.distance_values import (
 from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.distance.path_to_state import FOUND, UNDECIDED, UNREACHABLE, find_state
 from protocol_lab.explore import explore
-from protocol_lab.model.transitions import attempts, evaluate, evaluate_step, initial, successors
+from protocol_lab.model.transitions import evaluate, evaluate_step, initial, successors
 from protocol_lab.stepper.background import Background
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests import request_reply
@@ -188,45 +187,6 @@ def test_every_distance_is_that_of_a_plain_search(model, names, way):
         assert answer.how == way or not is_inside(model, row)
 
 
-def test_more_than_64_first_steps():
-    class WideState(Struct):
-        n: Int8
-        m: Int8
-
-    wide = Spec("toy.wide", WideState, CounterConstants)
-
-    @wide.init
-    def start(s: WideState, c: CounterConstants):
-        return TAKEN
-
-    @wide.action
-    def jump(s: WideState, c: CounterConstants, to: Range(1, 100)):
-        if s.n != 0:
-            return "it has jumped"
-        s.n = to
-        return TAKEN
-
-    @wide.action
-    def climb(s: WideState, c: CounterConstants):
-        if s.n == 0 or s.n == 77 or s.m == s.n:
-            return "no further"
-        s.m += 1
-        return TAKEN
-
-    @wide.invariant
-    def low(s: WideState, c: CounterConstants):
-        return "too high" if s.m > 0 and s.m == s.n else HOLDS
-
-    model = wide.bind()
-    row = next(initial(model)).row
-    for near in (by_search(model), Nearness(model)):
-        answer = near.ask(row)
-        assert answer.here == Distance(EXACT, 2)
-        assert answer.after == [
-            Distance(NEVER) if to == 77 else Distance(EXACT, to) for to in range(1, 101)
-        ]
-
-
 # --- Bounds ----------------------------------------------------------------------------------
 
 
@@ -239,14 +199,6 @@ def test_a_bound_is_told_and_never_wrong():
         for said, true in zip([answer.here, *answer.after], [exact, *after], strict=True):
             assert said == true or (said.kind == MORE and said.steps < true.steps)
     assert answer.here == exact
-
-
-def test_out_of_time_is_more_than_and_the_next_question_goes_on():
-    model = letters.bind(servers=3, values=4, starts=1)
-    near = Nearness(model, ["logged_values_were_seen"], seconds=0)
-    answer = near.ask(next(initial(model)).row)
-    assert answer.here == Distance(MORE, 1)
-    assert {each.text for each in answer.after} == {"more than 0 steps"}
 
 
 @pytest.mark.parametrize("way", [ALL_STATES, FROM_HERE])
@@ -263,15 +215,6 @@ def test_what_does_not_fit_is_a_bound_and_no_exception(way):
         "more than 1 step",
         "more than 0 steps",
     ]
-
-
-def test_a_full_bag_bounds_what_lies_behind_it_only():
-    model = letters.bind(servers=3, slots=4, values=4, starts=1)
-    near, row = by_search(model, ["few_letters"]), next(initial(model)).row
-    assert near.ask(row).here == Distance(EXACT, 2)
-    model = letters.bind(servers=3, slots=1, starts=1)
-    answer = by_search(model, ["few_letters"]).ask(next(initial(model)).row)
-    assert answer.here == Distance(MORE, 0)
 
 
 def test_states_and_memory_are_bounded():
@@ -299,15 +242,6 @@ def test_a_stopped_question_has_no_answer_and_the_next_one_has():
     assert near.prepare() is True
     assert near.ask(row).here == Distance(NEVER)
     assert near.ask(row) is near.ask(row)
-
-
-def test_ctrl_c_is_not_swallowed():
-    near = Nearness(plane.bind(limit=9), ["not_there"])
-    near.ask(next(initial(near.model)).row)  # compiled before it is interrupted
-    near.map = None
-    polls = chain([lambda: signal.raise_signal(signal.SIGINT)], repeat(lambda: None))
-    with pytest.raises(KeyboardInterrupt):
-        near.prepare(lambda: bool(next(polls)()))
 
 
 def test_two_threads_may_ask_while_a_third_prepares():
@@ -459,32 +393,3 @@ def test_an_error_is_a_result(error, sentence):
     assert isinstance(results[0], LabError)
     assert str(results[0]) == sentence
     background.close()
-
-
-def test_closing_stops_the_running_job_and_ends_the_threads():
-    background, running, results = Background(direct), threading.Event(), []
-    threads = set(threading.enumerate())
-
-    def slow(stopped):
-        running.set()
-        while not stopped():
-            pass
-
-    background.submit("near", slow, results.append)
-    (thread,) = set(threading.enumerate()) - threads
-    assert thread.daemon
-    assert running.wait(PATIENCE)
-    background.close()
-    thread.join(10)
-    assert not thread.is_alive()
-    background.submit("near", lambda _: 1, results.append)
-    assert results == []
-
-
-def test_the_first_steps_are_in_the_order_of_the_attempts():
-    model = plane.bind(limit=5)
-    row = next(initial(model)).row
-    answer = Nearness(model, ["not_there"]).ask(row)
-    taken = [each for each in attempts(model, row) if each.taken]
-    assert len(answer.after) == len(taken)
-    assert answer.note.startswith("All ")

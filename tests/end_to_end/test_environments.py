@@ -8,19 +8,11 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
-from protocol_lab.catalog import load, spec_names
-from protocol_lab.checker.request import SearchRequest
-from protocol_lab.errors import LabError
-from protocol_lab.spark import session
-from protocol_lab.system import programs
 from tests import ROOT
 from tests.patience import PATIENCE
-from tests.spec_checks import spark_search
 
 CHECK = ("-m", "protocol_lab", "check", "kafka.id_sequence", "--set", "max_id=5", "--json")
 REPLAY = ("-m", "protocol_lab", "replay", "talk_46_56_found_scenario.txt")
@@ -102,21 +94,6 @@ def test_a_search_finds_the_same(kit, odd):
 
 
 @pytest.mark.rarely
-@pytest.mark.parametrize("odd", [ASCII, {"PYTHONIOENCODING": "latin-1"}], ids=str)
-def test_signs_that_the_terminal_lacks_are_written_as_their_codes(kit, odd):
-    done = run(kit, *REPLAY, **odd)
-    assert done.returncode == 0, done.stderr
-    assert r"  \u2713 violates committed_messages_never_lost" in done.stdout
-
-
-@pytest.mark.rarely
-def test_a_picture_is_written_in_utf_8_whatever_the_locale(kit):
-    assert run(kit, *REPLAY, "--draw", "out.svg", **ASCII).returncode == 0
-    written = (kit / "out.svg").read_text(encoding="utf-8")
-    assert "✗ lost" in "".join(ElementTree.fromstring(written).itertext())
-
-
-@pytest.mark.rarely
 def test_without_a_compiler_it_says_so_and_searches_in_plain_python(kit):
     refused = run(kit, *CHECK, NUMBA_DISABLE_JIT="1")
     assert (refused.returncode, refused.stderr.count("\n")) == (3, 1)
@@ -125,35 +102,10 @@ def test_without_a_compiler_it_says_so_and_searches_in_plain_python(kit):
     assert json.loads(found.stdout)["distinct"] == 7
 
 
-def test_without_docstrings_every_spec_is_listed(kit):
-    done = run(kit, "-m", "protocol_lab", "specs", PYTHONOPTIMIZE="2")
-    assert set(spec_names()) <= set(done.stdout.split("\n"))
-
-
 @pytest.mark.rarely
 def test_an_environment_is_known_again_under_another_locale(kit):
     key = "import lab; print(lab.stamp_key('3.11'))"
     assert run(kit, "-c", key).stdout == run(kit, "-c", key, **ASCII).stdout != ""
-
-
-def test_a_folder_that_java_would_read_in_another_way_is_refused(monkeypatch):
-    model = load("kafka.id_sequence").bind()
-    monkeypatch.setattr(sys, "getfilesystemencoding", lambda: "ascii")
-    with pytest.raises(LabError, match=r"file names are in ascii here: set LC_ALL=C\.UTF-8"):
-        spark_search(model, SearchRequest(*model.choose([])), folder="ü")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Java's file names are in Unicode")
-@pytest.mark.parametrize(
-    ("locale", "javas"), [("C", "C.UTF-8"), ("", "C.UTF-8"), ("de_DE.utf8", "de_DE.utf8")]
-)
-def test_java_takes_file_names_in_utf_8_whatever_the_locale(monkeypatch, locale, javas):
-    monkeypatch.setattr(programs, "find_java", lambda: Path("java"))
-    for name in ("JAVA_HOME", "PYSPARK_PYTHON", "LC_CTYPE", "LANG"):
-        monkeypatch.setenv(name, "")
-    monkeypatch.setenv("LC_ALL", locale)
-    session._prepare_environment()
-    assert os.environ["LC_ALL"] == javas
 
 
 @pytest.mark.rarely

@@ -41,7 +41,6 @@ from protocol_lab.explain.explanation import (
     why_step_broken,
 )
 from protocol_lab.explain.interpreter import Run
-from protocol_lab.model.node_sets import Nodes
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import attempt, attempts, evaluate, initial
@@ -308,14 +307,6 @@ def test_a_loop_variable_is_not_mistaken_for_a_parameter_of_its_name():
     assert str(found) == "log[1].end = 1, isr = {1, 3}"
 
 
-def test_a_chosen_subset():
-    found = explained(
-        action('if chosen != s.isr:\n    return "no"', "chosen: Subset(Replica)"),
-        {"chosen": Nodes(0b110)},
-    )
-    assert str(found) == "chosen = {1, 2}, isr = {1, 3}"
-
-
 def test_a_function_without_a_source_has_no_explanation():
     scope = dict(globals())
     exec("def act(s: State, c: Constants, a: Replica):\n    return 'no'", scope)
@@ -324,14 +315,6 @@ def test_a_function_without_a_source_has_no_explanation():
     assert why_refused(model, row, attempt(model, row, act, {"a": 1})) == Explanation()
     notice = code_path(model, row, act, {"a": 1}).notice
     assert notice == "The source of act can't be read; define it in a file or a notebook cell."
-
-
-def test_lines_of_a_refusal():
-    model = model_of(action('if s.stopped:\n    return TAKEN\nelif c.rule != 0:\n    return "no"'))
-    path = code_path(model, next(initial(model)).row, model.spec.actions[0], AB)
-    states = ["", "ran", "skipped", "ran", "returned", "skipped"]
-    assert [each.state for each in path.lines] == states
-    assert (path.reason, path.notice) == ("no", "")
 
 
 # --- The specs -----------------------------------------------------------------------------------
@@ -482,40 +465,6 @@ def test_refusals_of_kip_320():
     assert why_not(walk, "controller_elect_leader(new_leader=2)") == (
         "next_leader_epoch = 3, max_leader_epoch = 2"
     )
-
-
-def test_refusals_of_the_talk():
-    walk = walked(
-        "kafka.unclean_leader_election",
-        "produce_message(replica=1, producer=1)",
-        "become_follower(replica=2)",
-    )
-    expected = {
-        "produce_message(replica=1, producer=1)": "producer = 1, inflight_producers = {1}",
-        "unclean_leader_election_choose_latest_offset(replica=2)": "zk_state.leader = 1",
-        "elect_new_leader(replica=2)": "zk_state.leader = 1",
-        "become_in_sync(replica=2)": "replica = 2, zk_state.isrs = {1, 2, 3}",
-        "replicate(replica=1, entries=1)": "zk_state.leader = 1",
-    }
-    assert {step: why_not(walk, step) for step in expected} == expected
-
-
-def test_refusals_of_async_isr():
-    walk = walked(
-        "kafka.async_isr",
-        "leader_request_shrink_isr(replica=3)",
-        "controller_shrink_isr(replica=2)",
-    )
-    expected = {
-        "controller_handle_request(message=Message(version=0))": (
-            "message.version = 0, controller_state.version = 1"
-        ),
-        "follower_replicate(replica=2)": (
-            "leader_state.offsets[replica] = 0, leader_state.offsets[leader] = 0"
-        ),
-        "controller_shrink_isr(replica=2)": "replica = 2, controller_state.isr = {1, 3}",
-    }
-    assert {step: why_not(walk, step) for step in expected} == expected
 
 
 LOST = (

@@ -13,7 +13,7 @@ from protocol_lab.grading.submissions import read_submission
 from protocol_lab.spec_files import load_file
 from tests import ROOT
 from tests.grading.submissions import graded
-from tests.seldom import one_in
+from tests.work_units import one_in
 
 LABS = [load_lab(name) for name in lab_names()]
 

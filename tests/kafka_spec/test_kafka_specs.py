@@ -2,15 +2,14 @@
 
 import pytest
 
-from kafka_spec.model import NO_EPOCH
 from kafka_spec.unclean_leader_election import elects_where_latest_offset_would
 from protocol_lab.catalog import spec_names
 from protocol_lab.explore import explore
 from protocol_lab.model.constants import capacities
-from protocol_lab.model.state_view import encode_plain, plain_value, view
+from protocol_lab.model.state_view import encode_plain, plain_value
 from protocol_lab.model.step_text import find_step
 from protocol_lab.traces.scenarios import read_scenario, scenarios_of
-from tests.spec_checks import agree, bind, case, sampled, walk
+from tests.spec_checks import agree, bind, walk
 
 VARIANTS = [
     "kafka.truncate_to_high_watermark",
@@ -20,7 +19,6 @@ VARIANTS = [
     "kafka.kip_320",
 ]
 UNCLEAN = "kafka.unclean_leader_election"
-RULES = ("latest_offset", "first_alive", "eligible_leader_replicas")
 SPECS = [name for name in spec_names() if name.startswith("kafka.")]
 # Compiling takes some seconds a spec; these stand for the others in a quick run.
 QUICK = ("kafka.kip_320", "kafka.finite_replicated_log", "kafka.id_sequence")
@@ -67,17 +65,6 @@ def test_sizes_and_limits_that_leave_nothing_to_do_are_counted_as_by_tlc(name, c
     assert result.verdict == "holds"
 
 
-def test_type_ok_of_async_isr_as_the_original_has_it_is_false_at_once():
-    result = explore(bind("kafka.async_isr"), engine="python", invariants=["type_ok"])
-    assert (result.violated, result.trace) == ("type_ok", [])
-
-
-@pytest.mark.slow
-def test_step_invariant_on_both_engines():
-    model = bind("kafka.async_isr", max_leader_offset=1, max_version=2)
-    assert agree(model, invariants=["high_watermark_never_falls"]).verdict == "holds"
-
-
 @pytest.mark.parametrize(
     ("epoch", "rule", "outcome"),
     [(1, "truncates", 8), (1, "keeps_log", 1_221), (2, "truncates", 8), (2, "keeps_log", 10)],
@@ -88,22 +75,6 @@ def test_a_new_epoch_of_the_same_leader(epoch, rule, outcome):
     model = bind(name, replicas=2, max_leader_epoch=epoch, same_leader=rule)
     result = explore(model, invariants=["weak_isr"], progress=False)
     assert (len(result.trace) if result.violated else result.distinct) == outcome
-
-
-def test_a_follower_that_keeps_its_log_believes_the_request():
-    model = bind("kafka.truncate_to_high_watermark", replicas=2, same_leader="keeps_log")
-    steps = [
-        "controller_elect_leader(new_leader=1)",
-        "become_leader(request={'leader_epoch': 0})",
-        "leader_write(replica=1)",
-        "become_follower_truncate_to_high_watermark(follower=2, request={'leader_epoch': 0})",
-        "follower_replicate(follower=2, leader=1)",
-        "controller_shrink_isr(replica=2)",
-        "become_follower_truncate_to_high_watermark(follower=2, request={'leader_epoch': 1})",
-    ]
-    state = view(model.layout, walk(model, *steps))
-    assert state.replica_log[2].end_offset == 1
-    assert state.replica_state[2].leader_epoch == 1
 
 
 # --- Storage -----------------------------------------------------------------------------------
@@ -160,16 +131,6 @@ def test_variants_use_their_storage_to_the_last_slot(name):
     assert encode_plain(model.layout, plain_value(model.layout, row)) == row
 
 
-def test_the_original_without_bounds_needs_no_more_slots_than_there_are():
-    """A log that max_log_length lets in fits, and so does the one message beyond it."""
-    model = bind(UNCLEAN, replicas=2, producers=1, max_leader_epoch=1, max_log_length=11)
-    steps = ["produce_message(replica=1, producer=1)", "replicate(replica=2, entries=1)"]
-    assert walk(model, *steps * 11)
-    full = find_step(model, walk(model, *steps * 11), steps[0])
-    assert full.over_capacity
-    assert "log_slots" in full.reason
-
-
 # --- What the prose claims ---------------------------------------------------------------------
 
 
@@ -178,13 +139,6 @@ def test_what_must_be_reachable_is_reached(name):
     result = explore(bind(name), invariants=[], progress=False)
     assert result.exhaustive
     assert result.never_reached == []
-
-
-def test_before_the_first_election_nobody_has_an_epoch():
-    model = bind("kafka.kip_320", **TWO)
-    start = view(model.layout, walk(model))
-    epochs = [start.replica_state[r].leader_epoch for r in (1, 2)]
-    assert [start.quorum_state.leader_epoch, *epochs] == [NO_EPOCH] * 3
 
 
 @pytest.mark.parametrize("name", compiled(*((name,) for name in VARIANTS)))
@@ -254,15 +208,6 @@ def test_what_eligible_leader_replicas_cost(min_isr, distinct, offline):
     name = elects_where_latest_offset_would.__name__
     result = explore(model, invariants=[name], to_the_end=True, progress=False)
     assert (result.distinct, result.violating[name]) == (distinct, offline)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", RULES)
-def test_nobody_is_eligible_under_the_other_rules(rule):
-    model = bind(UNCLEAN, election_rule=rule)
-    rows = sampled(case(UNCLEAN, election_rule=rule))
-    eligible = {view(model.layout, row).zk_state.eligible for row in rows}
-    assert (eligible == {0}) == (rule != "eligible_leader_replicas")
 
 
 # --- Scenarios ---------------------------------------------------------------------------------

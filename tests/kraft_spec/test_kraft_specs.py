@@ -8,15 +8,13 @@ import pytest
 
 from kraft_spec import pre_vote
 from kraft_spec.actions import cluster, elections, replication, server_states
-from kraft_spec.actions.replication import is_at_or_before
-from kraft_spec.model import BeginQuorumEpochRequest, ServerState
-from kraft_spec.situations import logs_diverge
-from protocol_lab import HOLDS, add
+from kraft_spec.model import ServerState
+from protocol_lab import HOLDS
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import find_step
-from protocol_lab.model.transitions import evaluate, is_true
+from protocol_lab.model.transitions import evaluate
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests.spec_checks import bind, walk
 
@@ -59,24 +57,6 @@ def fails_at(stem: str, **constants) -> tuple[int, str]:
     return 0, ""
 
 
-# --- Logs --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("entry", "other", "expected"),
-    [
-        ((2, 1), (2, 1), True),
-        ((2, 1), (3, 1), True),
-        ((3, 1), (2, 1), False),
-        ((3, 1), (2, 2), True),  # the epoch decides, also for the shorter log
-        ((2, 2), (3, 1), False),
-    ],
-)
-def test_entries_are_compared_by_epoch_and_then_by_offset(entry, other, expected):
-    """What a voter asks of a candidate's log: section 5.4.1 of the Raft paper."""
-    assert is_at_or_before(*entry, *other) == expected
-
-
 # --- Size --------------------------------------------------------------------------------------
 
 
@@ -87,32 +67,6 @@ def test_a_state_of_three_servers_takes_at_most_1_kb():
     others = layout.size - messages - layout.fields["log"].size - layout.fields["fetch_state"].size
     told = (layout.size, messages, layout.fields["log"].size, layout.fields["fetch_state"].size)
     assert (*told, others) == (936, 734, 111, 24, 67)  # 6 of them fill the last word
-
-
-@pytest.mark.slow
-def test_storage_that_is_used_up_is_made_larger():
-    """After 6,888 states; the next one is found only with more room."""
-    constants = {**TWO, "max_epoch": 1, "value": 7, "max_values_per_epoch": 7, "log_slots": 6}
-    model = bind(SPEC, **constants)
-    result = explore(model, engine="python", invariants=[], progress=False, max_states=6_889)
-    assert (result.distinct, result.model.constants.log_slots) == (6_889, 12)
-    assert "after 6,888 states" in result.widened[0]
-
-
-# --- Elections -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("messages", ["net_messages", "net_messages_processed"])
-def test_a_server_that_has_announced_itself_is_not_elected_again(messages):
-    """In whatever way it got the votes of one epoch twice."""
-    model, steps = played("configuration_is_taken_back")
-    elected = "become_leader(server=2)"
-    row = bytearray(walk(model, *steps[: steps.index(elected)]))
-    assert find_step(model, bytes(row), elected).taken
-    s = view(model.layout, row)
-    told = BeginQuorumEpochRequest(source=2, dest=3, epoch=s.current_epoch[2])
-    add(getattr(s, messages).begin_quorum_requests, told)
-    assert "already told a member" in find_step(model, bytes(row), elected).reason
 
 
 # --- Defects of the original, and what mends them ------------------------------------------------
@@ -233,20 +187,6 @@ def test_figures_of_the_liveness_model(constants, figures):
         model, invariants=[], constraint=only_server_3, engine="python", progress=False
     )
     assert (result.distinct, result.generated, result.depth) == figures
-
-
-@pytest.mark.slow
-def test_what_must_be_reachable_is_reached():
-    """Two servers reach all but logs that diverge: neither would vote for the shorter log."""
-    result = explored(**TWO, max_epoch=2)
-    assert result.exhaustive
-    assert result.never_reached == ["logs_diverge"]
-
-
-def test_logs_diverge_with_three_servers():
-    model, steps = played("configuration_is_taken_back")
-    diverge = [is_true(model, walk(model, *steps[:count]), logs_diverge) for count in (5, 6)]
-    assert diverge == [False, True]
 
 
 # --- Server states -----------------------------------------------------------------------------

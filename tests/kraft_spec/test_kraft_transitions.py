@@ -212,39 +212,6 @@ def test_the_majority_that_a_removal_needs(members, down, observers, relaxed, ex
     assert keeps_majority_without(made.s, made.c, 1, 3) == expected
 
 
-TELL = "resend_begin_quorum_epoch_request(server=1, peer=2)"
-
-
-def out_of_reach(**changes: int | str):
-    """Leader 1 in epoch 2, and server 2, which it has not told so."""
-    made = hand_made(**THREE, test_liveness=True)
-    s = made.s
-    s.current_epoch[1] = 2
-    s.state[2], s.current_epoch[2], s.leader[2] = "voted", 2, 0
-    for name, value in changes.items():
-        getattr(s, name)[2] = value
-    return made
-
-
-@pytest.mark.parametrize(
-    ("changes", "is_needed"),
-    [
-        ({}, True),
-        ({"state": "follower"}, False),
-        ({"state": "follower", "current_epoch": 1}, True),
-        ({"current_epoch": 1}, True),
-        ({"current_epoch": 3}, False),
-    ],
-)
-def test_a_leader_announces_itself_again_to_who_does_not_follow(changes, is_needed):
-    made = out_of_reach(**changes)
-    if is_needed:
-        after = made.after(TELL).net_messages.begin_quorum_requests
-        assert [(each.dest, each.epoch) for each in after] == [(2, 2)]
-    else:
-        assert "the peer follows, or is in a later epoch" in made.refusal(TELL)
-
-
 # --- Rules within actions ------------------------------------------------------------------------
 
 

@@ -40,13 +40,6 @@ def test_a_lesson_plays_and_its_questions_have_answers(name):
     assert at == sorted(at)
 
 
-def test_the_talk_asks_fifteen_questions_from_slide_6_to_57():
-    beats = played("kafka/the_talk").values["beats"]
-    slides = [int(each["slide"]) for each in beats if each["slide"]]
-    assert sum(each["ask"] is not None for each in beats) == 15
-    assert (min(slides), max(slides)) == (6, 57)
-
-
 def right_answers(name: str) -> list[str]:
     lesson = played(name)
     lesson.settle_all()
@@ -102,11 +95,6 @@ def test_a_bad_file_gets_a_sentence_with_its_line(text, line, words):
         PlayedLesson(parse_lesson(text)).settle_all()
     assert str(error.value).startswith(f"lesson, line {line}: ")
     assert words in str(error.value)
-
-
-def test_an_unknown_lesson_is_told_with_the_known_ones():
-    with pytest.raises(LabError, match="kafka/one_record"):
-        lesson_named("kafka/one_recrod")
 
 
 def test_a_stepper_goes_from_beat_to_beat_and_resumes_there():

@@ -23,7 +23,6 @@ from protocol_lab import (
 )
 from protocol_lab.catalog import load
 from protocol_lab.cli import main
-from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.claims import refinement_of
 from protocol_lab.liveness.refinement import check_refinement
@@ -184,27 +183,6 @@ def test_the_other_spec_has_its_own_constants_and_storage():
     assert "abstract state.items_ has no room for more than 2: raise length" in str(small)
 
 
-def test_a_search_that_saw_not_all_is_undecided():
-    model = spec.bind()
-    claim = refinement_of(model, "refines_counter")
-    found = check_refinement(model, claim, max_states=5, progress=False)
-    assert (found.verdict, found.distinct) == ("undecided", 5)
-
-
-def test_a_constraint_is_told():
-    found = judged("refines_counter", bound=2)
-    assert (found.verdict, found.inside_constraint) == ("holds", True)
-    assert "every step that stays inside the constraint" in str(found)
-
-
-def test_where_no_initial_state_is_inside_nothing_is_judged():
-    claim = refinement_of(spec.bind(), "refines_counter")
-    nothing = {"constraint": "s.counts[1] > 99", "progress": False}
-    found = check_refinement(spec.bind(), claim, **nothing)
-    assert (found.verdict, found.distinct) == ("undecided", 0)
-    assert "no initial state is inside" in str(found)
-
-
 def test_a_mapping_that_changes_the_state_is_refused():
     other = Spec("toy.changing", State, Constants)
     other.init(start)
@@ -304,12 +282,6 @@ def test_paxos_refines_consensus(capsys):
     assert "is checked step by step" in capsys.readouterr().err
 
 
-def test_an_unknown_property_lists_refinements():
-    model = load(ROOT / "examples" / "paxos.py").bind()
-    with pytest.raises(LabError, match="it has: refines_consensus"):
-        check_property(model, "refines")
-
-
 def test_kip_320_refines_a_log_of_committed_records():
     model = load("kafka.kip_320").bind(replicas=2)
     found = check_property(model, "refines_committed_log", progress=False)
@@ -322,9 +294,3 @@ def test_with_three_replicas_as_well():
     found = check_property(spec.bind(), "refines_committed_log", progress=False)
     size = spec.configurations[0].expects.distinct
     assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", size, 4)
-
-
-def test_who_takes_it_for_an_invariant_is_told_what_judges_it():
-    name = spec.refinements[0].name
-    with pytest.raises(LabError, match=f"check it with check_property.model, '{name}'."):
-        explore(spec.bind(), invariants=[name], engine="python", progress=False)

@@ -1,10 +1,8 @@
 """Temporal properties under fairness, compared with the definitions on small random graphs."""
 
 import re
-import signal
 from dataclasses import replace
 from itertools import combinations
-from typing import Annotated, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -14,17 +12,11 @@ from protocol_lab import (
     NEXT,
     TAKEN,
     Array,
-    Bag,
     Bool,
     Int8,
     LabError,
-    Limits,
-    Member,
     Named,
     Node,
-    NodeSet,
-    Range,
-    Sequences,
     Spec,
     Struct,
     always,
@@ -33,9 +25,7 @@ from protocol_lab import (
     eventually,
     eventually_always,
     leads_to,
-    with_node,
 )
-from protocol_lab.distance.step_graph import StepGraph
 from protocol_lab.liveness import check
 from protocol_lab.liveness.check import check_property
 from protocol_lab.model.temporal_formulas import Fairness
@@ -66,16 +56,7 @@ MORE = [
 MORE += [Fairness.of(either(a, b), "to", strong) for strong in (False, True)]
 
 
-class Clients(NamedTuple):
-    clients: Annotated[int, Limits(1, 5, "clients")] = 2
-
-
 Client = Node("clients")
-
-
-class Asked(Struct):
-    client: Client
-    number: Int8
 
 
 class Slots(Struct):
@@ -296,79 +277,6 @@ SWITCH = {"a_steps": 1 << 1 | 1 << 4, "b_steps": 1 << 6, "p": 4}
 """a leads from 0 to 1 and back, b from 1 to 2, where p is true."""
 
 
-def test_fairness_of_one_or_the_other_forbids_to_stop_and_may_be_for_each():
-    spec = two_in_turn()
-    spec.weakly_fair(either(b, a), each="to")
-    found = check_property(spec.bind(**SWITCH), "gets_to_p")
-    assert [each.text for each in found.why_fair] == [
-        "(b or a)(to=1) is taken after state 1",
-        "(b or a)(to=0) is taken after state 2",
-        "(b or a)(to=2) is not possible in state 1: no such step of a; or no such step of b",
-        "(b or a)(to=3) is never possible in the loop",
-    ]
-    spec.fairness.clear()
-    spec.weakly_fair(either(a, b))
-    only_b = check_property(spec.bind(**{**SWITCH, "starts": 2, "a_steps": 0}), "gets_to_p")
-    assert only_b.verdict == "holds"
-
-
-class Locks(Struct):
-    asked: NodeSet(Client)
-    sent: Bag(Asked, 4)
-
-
-def locks(*actions) -> Spec:
-    """A lock that nobody grants (tlaplus#871)."""
-    spec = Spec("toy.locks", Locks, Clients)
-
-    @spec.init
-    def init(s, c):
-        return TAKEN
-
-    for each in actions:
-        spec.action(each)
-
-    @spec.property
-    def somebody_gets_it():
-        return eventually(lambda s, c: len(s.asked) > c.clients)
-
-    return spec
-
-
-def ask(s, c, client: Client):
-    """Ask, perhaps again: then it changes nothing."""
-    s.asked = with_node(s.asked, client)
-    return TAKEN
-
-
-def grant(s, c, client: Client):
-    return "the lock is not here"
-
-
-def receive(s, c, message: Member("sent")):
-    return "nobody receives"
-
-
-def test_every_condition_is_explained_also_of_a_step_that_would_change_nothing():
-    spec = locks(ask, grant, receive)
-    spec.strongly_fair(ask, grant, each="client")
-    spec.weakly_fair(receive, each=("message.client", "message.number"))
-    found = check_property(spec.bind(), "somebody_gets_it", progress=False)
-    assert [each.text for each in found.why_fair] == [
-        *(
-            f"ask(client={client}) is possible in state 3, but would change nothing: such a step"
-            " does not count"
-            for client in (1, 2)
-        ),
-        *(f"grant(client={client}) is never possible in the loop" for client in (1, 2)),
-        "receive for each message.client, message.number is never possible in the loop",
-    ]
-    assert str(found).splitlines()[-1].strip() == (
-        "never possible there: grant for each client, receive for each message.client,"
-        " message.number"
-    )
-
-
 def test_a_lasso_is_a_walk_and_a_scenario(tmp_path):
     spec = two_in_turn()
     spec.weakly_fair(a, b)
@@ -407,14 +315,6 @@ def test_a_wrong_loop_in_a_scenario_is_told(lines, told):
         play(parse_scenario(f"# spec: toy.switch  {constants}\n{lines}\n"), spec.bind(**SWITCH))
 
 
-def test_a_scenario_may_say_which_fairness_is_meant():
-    spec = two_in_turn()
-    spec.weakly_fair(a, b)
-    lazy = check_property(spec.bind(**SWITCH), "gets_to_p", fairness="none")
-    assert scenario_text(lazy).endswith("!loops_to 1\n!violates gets_to_p under none\n")
-    play(parse_scenario(scenario_text(lazy)), lazy.model)
-
-
 # --- Bounds, and bad input -----------------------------------------------------------------------
 
 
@@ -425,20 +325,6 @@ def test_a_bound_leaves_it_undecided_and_a_lasso_within_it_counts():
     assert "more than 5 distinct states" in str(bounded)
     seen = check_property(model, eventually("s.n == 9"), fairness="none", max_states=5)
     assert (seen.verdict, seen.loop_from) == ("violated", 1)
-
-
-def test_a_step_that_does_not_fit_leaves_it_undecided():
-    model = counter.bind(limit=None)
-    result = check_property(model, eventually("s.n == 999"), fairness="next")
-    assert result.verdict == "undecided"
-    assert result.undecided_reason.startswith("state.n would be 128")
-
-
-def test_memory_is_bounded():
-    model = two_in_turn().bind(**SWITCH)
-    result = check_property(model, eventually(p), memory_gib=0.0001)
-    assert result.verdict == "undecided"
-    assert "memory" in result.undecided_reason
 
 
 def test_stopping_leaves_it_undecided():
@@ -469,14 +355,6 @@ def test_what_is_claimed_of_each_state_is_judged_while_the_search_runs(monkeypat
     result = check_property(spec.bind(), always(lambda s, c: s.at < 7), progress=False)
     assert (result.verdict, len(result.trace)) == ("violated", 7)
     assert result.distinct < 20
-
-
-@pytest.mark.vacuous
-def test_what_is_never_given_is_told():
-    model = two_in_turn().bind(**SWITCH)
-    result = check_property(model, eventually(p, given=q), progress=False)
-    assert (result.verdict, result.vacuous) == ("holds", True)
-    assert "but q at the start is never true on a fair run" in str(result)
 
 
 # --- Verdicts about nothing ----------------------------------------------------------------------
@@ -535,23 +413,6 @@ def test_a_property_that_no_run_could_break_is_undecided(formula):
     assert check_property(cut_off, leads_to(p, q), fairness="none").reservation
 
 
-def test_fairness_of_what_no_step_does_leaves_no_run_either():
-    spec = two_in_turn()
-    spec.strongly_fair(f)
-    model = spec.bind(**SWITCH | {"f_steps": 1 << 3 | 1 << 7 | 1 << 11})
-    result = check_property(model, eventually_always(p), progress=False)
-    assert (result.verdict, result.inside_constraint) == ("undecided", False)
-    assert "no run is fair" in result.undecided_reason
-    assert "constraint" not in str(result)
-
-
-@pytest.mark.vacuous
-def test_where_no_initial_state_is_inside_nothing_is_judged():
-    result = check_property(two_in_turn().bind(**SWITCH | {"inside": 8}), "gets_to_p")
-    assert (result.verdict, result.distinct) == ("undecided", 0)
-    assert "no initial state is inside" in result.undecided_reason
-
-
 @pytest.mark.vacuous
 def test_a_premise_that_is_true_only_where_no_fair_run_goes_is_told():
     """State 3, where q is true, is a dead end beside which a step leads outside: no fair run goes
@@ -568,26 +429,6 @@ def test_a_premise_that_is_true_only_where_no_fair_run_goes_is_told():
     assert check_property(model, leads_to(q, p), fairness="none").verdict == "violated"
     told = result.to_json()
     assert (told["vacuous"], told["premise"]) == (True, "q")
-
-
-def is_at(s, c, place) -> bool:
-    return s.at == place
-
-
-def test_a_premise_is_asked_of_each_value_of_the_parameters():
-    spec = two_in_turn()
-    spec.weakly_fair(a, b)
-
-    @spec.property
-    def goes_on(place: Range(0, 3), start: Range(0, 0)):
-        """From this place a run goes on to state 2."""
-        return leads_to(is_at, p)
-
-    line = {"a_steps": 1 << 1, "b_steps": 1 << 6, "p": 4}
-    result = check_property(spec.bind(**line), "goes_on", progress=False)
-    assert (result.verdict, result.vacuous) == ("holds", False)
-    assert result.never_true == [{"place": 3, "start": 0}]
-    assert "but is at is never true on a fair run for place=3, start=0" in str(result)
 
 
 @pytest.mark.parametrize(
@@ -635,38 +476,3 @@ def test_a_predicate_is_true_or_false(condition, told):
     """A text counted as true, so that a property of an invariant was judged in reverse."""
     with pytest.raises(LabError, match=re.escape(told)):
         check_property(two_in_turn().bind(), eventually(condition), progress=False)
-
-
-def test_a_property_that_claims_nothing_is_refused():
-    spec = two_in_turn()
-
-    @spec.property
-    def nothing(k: Range(1, "p")):
-        """There is no k."""
-        return eventually(p)
-
-    with pytest.raises(LabError, match="nothing claims nothing with these constants"):
-        check_property(spec.bind(p=0), "nothing")
-
-
-def test_an_interrupt_leaves_it_undecided(monkeypatch):
-    """As if Ctrl-C came while the steps are found: the exploration is done by then."""
-    filled = StepGraph.fill
-
-    def fill(graph, watch):
-        signal.raise_signal(signal.SIGINT)
-        filled(graph, watch)
-
-    monkeypatch.setattr(StepGraph, "fill", fill)
-    result = check_property(two_in_turn().bind(**SWITCH), "gets_to_p", progress=False)
-    assert (result.verdict, result.undecided_reason) == ("undecided", "interrupted")
-    assert "✓" not in str(result)
-
-
-def test_a_propertys_parameter_is_no_sequence():
-    spec = Spec("toy.sequence", Slots)
-    with pytest.raises(LabError, match="path can't be one of Sequences"):
-
-        @spec.property
-        def ends(path: Sequences(0, 1, 2)):
-            return eventually("s.at == 1")

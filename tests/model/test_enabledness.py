@@ -156,24 +156,6 @@ def test_of_a_step_it_is_asked_before_or_after(engine):
     assert (result.violated, len(result.trace)) == ("can_start_after", 2)
 
 
-def test_an_edited_domain_is_seen():
-    def turns(high):
-        one = Spec("toy.domain", State, Constants)
-        one.init(init)
-
-        def turn(s, c, k: Range(1, high)):
-            return TAKEN if k == 2 else "not this one"
-
-        def can_turn(s, c):
-            return HOLDS if enabled(turn) else "it can't turn"
-
-        one.action(turn)
-        one.invariant(can_turn)
-        return explore(one.bind(), progress=False).violated
-
-    assert (turns(1), turns(2), turns(1)) == ("can_turn", None, "can_turn")
-
-
 def test_an_invariant_with_it_is_explained():
     one = Spec("toy.explained", State, Constants)
     one.init(init)
@@ -211,10 +193,6 @@ def test_a_step_that_cant_be_computed_leaves_it_undecided():
     assert "state.log.items has no item 0" in result.undecided_reason
 
 
-def reorder(s, c, order: Sequences(1, 2, 2)):
-    return TAKEN
-
-
 @pytest.mark.parametrize(
     ("declare", "told"),
     [
@@ -229,33 +207,3 @@ def reorder(s, c, order: Sequences(1, 2, 2)):
 def test_bad_use_is_told(declare, told):
     with pytest.raises(LabError, match=re.escape(told)):
         declare()
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_what_compiled_code_cant_try_is_told(engine):
-    one = Spec("toy.reorder", State, Constants)
-    one.init(init)
-    one.action(start)
-
-    @one.invariant
-    def can_reorder(s, c):
-        return HOLDS if enabled(reorder) else "no"
-
-    if engine == "python":
-        assert explore(one.bind(), engine=engine, progress=False).verdict == "holds"
-    else:
-        with pytest.raises(LabError, match=r"enabled\(reorder\) can't be compiled without order"):
-            explore(one.bind(), engine=engine, progress=False)
-
-
-def test_without_a_state_of_its_own_it_says_which():
-    one = Spec("toy.no_state", State, Constants)
-    one.init(init)
-    one.action(start)
-
-    @one.step_invariant
-    def can_start(before, after, c):
-        return HOLDS if enabled(start) else "no"
-
-    with pytest.raises(LabError, match=r"say which state, as in enabled\(start, before, c\)"):
-        explore(one.bind(), progress=False)

@@ -12,10 +12,8 @@ from protocol_lab import *
 from protocol_lab.catalog import load
 from protocol_lab.checker import compiled_model
 from protocol_lab.checker.compiled_model import CompiledModel, InitialStates
-from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
-from protocol_lab.model.signatures import values_of_parameters
 from protocol_lab.model.transitions import initial
 from protocol_lab.notebook import step
 from protocol_lab.simulation import random_walks
@@ -95,13 +93,6 @@ def test_a_search_ends_in_its_first_level(model, engine):
     assert 0 < interrupted.distinct <= stopped.distinct
 
 
-@pytest.mark.slow
-def test_memory_is_bounded_in_the_first_level(model):
-    bounded = explore(model, memory_gib=0.003)
-    assert (bounded.verdict, bounded.depth) == ("undecided", 1)
-    assert "GiB of memory" in bounded.undecided_reason
-
-
 def test_random_walks_begin_in_some_that_are_drawn(model, monkeypatch):
     monkeypatch.setattr(random_walks, "STARTS", 200)
     asked = {"walks": 300, "steps": 12, "progress": False}
@@ -113,13 +104,6 @@ def test_random_walks_begin_in_some_that_are_drawn(model, monkeypatch):
     assert play(parse_scenario(scenario_text(found))).row == found.trace_rows[-1]
     nothing = simulate(model, invariants=[], **asked)
     assert "from 200 initial states that were drawn as well" in nothing.undecided_reason
-
-
-def test_distances_are_given_up_where_the_starts_are_too_many(model):
-    nearness = Nearness(model, ["type_safe"], max_states=3000)
-    assert not nearness.prepare()
-    assert nearness.too_large == "more than 3,000 distinct states (max_states)"
-    assert nearness.ask(Walk.begin(model, LAST).row).here.kind is not None
 
 
 # --- Every state of an invariant ------------------------------------------------------------------
@@ -235,27 +219,8 @@ def test_compiled_code_makes_the_same_initial_states(always_compiled, monkeypatc
 
 
 @pytest.mark.slow
-def test_an_initial_state_that_cannot_be_computed_ends_both_engines(always_compiled):
-    model = anywhere.bind(most=9)
-    found = [explore(model, engine=each, progress=False) for each in ("native", "python")]
-    assert found[0].undecided_reason == found[1].undecided_reason
-    assert "state.number has no slot 99" in found[0].undecided_reason
-    assert found[0].distinct == found[1].distinct > 0
-
-
-@pytest.mark.slow
 def test_a_counterexample_to_induction_begins_anywhere(always_compiled):
     model = anywhere.bind(most=3)
     found, plain = (explore(model, engine=each, progress=False) for each in ("native", "python"))
     assert (found.violated, found.initial, found.trace) == ("inductive", plain.initial, plain.trace)
     assert [each.row for each in Walk.along(found).path] == [*found.trace_rows]
-
-
-def test_a_truth_value_is_chosen_as_one():
-    model = anywhere.bind()
-    text = "by_truth(sure=True, numbers=[0, 0, 0], mode=idle)"
-    walk = Walk.begin(model, text)
-    assert (walk.init, bool(walk.state.sure)) == (text, True)
-    with pytest.raises(LabError, match="sure='yes' is neither True nor False"):
-        Walk.begin(model, text.replace("True", "yes"))
-    assert values_of_parameters(anywhere.inits[3], Chosen)["sure"] == "False, True"

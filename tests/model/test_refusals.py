@@ -7,7 +7,6 @@ import pytest
 
 from protocol_lab import *
 from protocol_lab.explain.coverage import coverage
-from protocol_lab.explore import explore
 from protocol_lab.model.spec import Action, Model
 from protocol_lab.model.transitions import (
     attempt,
@@ -17,7 +16,6 @@ from protocol_lab.model.transitions import (
     initial,
     needed_attempts,
 )
-from protocol_lab.simulation.simulate import simulate
 from tests.spec_checks import agree
 
 
@@ -82,35 +80,6 @@ def test_what_cannot_be_tried_one_by_one_is_explored(servers):
     result = agree(spec_with(huge).bind(servers=servers))
     assert (result.verdict, result.distinct, result.generated) == ("holds", 5, 5)
     assert result.per_action["huge"] == 1
-
-
-def test_what_cannot_be_tried_one_by_one_is_counted():
-    result = explore(spec_with(huge).bind(servers=8), keep_states=True, progress=False)
-    [found] = [each for each in coverage(result).actions if each.name == "huge"]
-    of_each_server = 10**15 * 2**8
-    assert (found.taken, found.attempts) == (1, 5 * 8 * of_each_server)
-    assert found.refused["not yet"] == 3 * 8 * of_each_server
-    assert found.refused["the first two are nines"] == (10**2 - 1) * 10**13 * 2**8
-
-
-def increasing(s: State, c: Constants, numbers: Sequences(1, 12, lambda s, c: 7 + s.x)):
-    """Pruned as it grows: of 12^10 sequences 66 are increasing."""
-    before = 0
-    for each in numbers:
-        if each <= before:
-            return "not increasing"
-        before = each
-    if s.chosen or s.x < 3:
-        return "chosen, or too early"
-    s.chosen = numbers[9]
-    return TAKEN
-
-
-@pytest.mark.slow
-def test_a_sequence_is_pruned_as_it_grows_and_its_length_may_depend_on_the_state():
-    result = agree(spec_with(increasing).bind())
-    assert result.per_action["increasing"] == 66
-    assert result.distinct == 4 + 3
 
 
 def tried(s: State, c: Constants, server: Server, word: Sequences(0, 2, 3), k: Range(0, 1)):

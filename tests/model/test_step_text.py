@@ -5,10 +5,8 @@ import pytest
 from protocol_lab import TAKEN, Int8, Named, Spec, Struct
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
-from protocol_lab.model import step_text
 from protocol_lab.model.constants import choice
-from protocol_lab.model.state_view import plain
-from protocol_lab.model.step_text import start_text, told_fields
+from protocol_lab.model.step_text import start_text
 from protocol_lab.model.transitions import initial
 from protocol_lab.traces.itf import to_itf
 from protocol_lab.traces.links import link_text, read_link
@@ -42,13 +40,6 @@ def test_what_is_printed_is_read_again(paxos):
     assert again.row == paxos.row
 
 
-def test_no_two_messages_look_alike(paxos):
-    messages = [plain(each) for each in paxos.state.msgs.items]
-    layout = paxos.model.layout.fields["msgs"].fields["items"].item
-    texts = {str([(n, each[n]) for n in told_fields(layout, each, messages)]) for each in messages}
-    assert len(texts) == len(messages) == 4
-
-
 def test_a_message_of_one_type_has_all_its_fields():
     walk = Walk.begin(letters.bind(servers=3, starts=1))
     walk.take("broadcast(source=1, lost={})")
@@ -71,12 +62,6 @@ def test_a_choice_that_is_not_there_is_told_those_that_are(paxos, text):
     assert all(said in str(error.value) for said in NOT_THERE[text])
 
 
-def test_of_many_choices_some_are_listed_and_all_counted(paxos, monkeypatch):
-    monkeypatch.setattr(step_text, "_LISTED", 1)
-    with pytest.raises(LabError, match=r"for a there are 1 and 2 more\."):
-        paxos.take("phase1b(a=4)")
-
-
 def test_where_there_is_no_choice_it_is_told():
     walk = Walk.begin(letters.bind(servers=3, starts=1))
     with pytest.raises(LabError, match="nothing to choose for message: messages is empty"):
@@ -84,23 +69,8 @@ def test_where_there_is_no_choice_it_is_told():
 
 
 NAMES = [
-    *("read-only", "a b", "C++", "a.b", "1.5", "7", "None", "True", "class", "it's", 'say "no"'),
-    *(
-        "C#",
-        "a=b",
-        "a, b",
-        "(x)",
-        "{1}",
-        "\\n",
-        "two\nlines",
-        "läuft",
-        "ﬁ",
-        "acks=all",
-        "",
-        " ",
-        "set",
-    ),
-    *("'\"'", "#", "x'#y", "!", "init", "<b>", "0x1", "1_000", "lambda: 0"),
+    *("read-only", "a b", "C++", "1.5", "7", "None", "class", "it's", 'say "no"', "C#", "a=b"),
+    *("a, b", "(x)", "{1}", "two\nlines", "läuft", "", "set", "init"),
 ]
 
 

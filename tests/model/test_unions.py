@@ -7,8 +7,6 @@ import pytest
 from protocol_lab import *
 from protocol_lab.diagrams.state_listing import state_listing
 from protocol_lab.drawing.state_table import state_columns
-from protocol_lab.explore import explore
-from protocol_lab.model.layout import resolve
 from protocol_lab.traces.walk import Walk
 from tests.spec_checks import agree
 
@@ -135,14 +133,6 @@ def test_a_kind_that_does_not_fit_is_told():
         Ask(client=1, until=2)
 
 
-def test_a_field_is_declared_as_the_union():
-    class Wrong(Struct):
-        asked: Bag(Ask, 2)
-
-    with pytest.raises(LabError, match="Ask is one kind of Ask_or_Grant"):
-        resolve(Wrong, {})
-
-
 class Up(Struct):
     reply: Named("yes", "no")
 
@@ -192,30 +182,6 @@ def test_only_the_fields_of_its_kind_are_shown():
     [items] = [each for each in tables if each.name == "mailbox"]
     assert items.heads == ["kind", "value"]
     assert {each.name for each in lines} == {"latest.kind", "latest.value"}
-
-
-@pytest.mark.parametrize("engine", ["native", "python"])
-def test_a_record_of_one_kind_has_the_fields_of_all(engine):
-    """Made as one kind, it is a record of the union: a name in a field of another kind is known."""
-    spec = Spec("links", Links, Constants)
-
-    @spec.init
-    def start(s, c):
-        return TAKEN
-
-    @spec.action
-    def note(s, c):
-        made = Down(value=3)
-        made.reply = "no"
-        s.latest = made
-        return TAKEN
-
-    @spec.situation(expected=True)
-    def it_says_no(s, c):
-        return s.latest.kind == "Down" and s.latest.reply == "no"
-
-    found = explore(spec.bind(), engine=engine, progress=False)
-    assert (found.distinct, found.never_reached) == (2, [])
 
 
 def test_what_to_store_is_told_by_the_kinds():

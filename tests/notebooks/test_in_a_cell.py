@@ -1,6 +1,5 @@
 """What a cell shows: the line while a search works, its outcome, and a sentence for a mistake."""
 
-import re
 import sys
 import time
 from types import ModuleType, SimpleNamespace
@@ -14,10 +13,9 @@ from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
-from protocol_lab.notebook import check_property, frames, lasso, scenario, solution, source
+from protocol_lab.notebook import frames, scenario, solution
 from protocol_lab.simulation.simulate import simulate
 from protocol_lab.traces.walk import Walk
-from pulsar_spec import compaction
 
 LOGS = load("kafka.finite_replicated_log").bind()
 
@@ -65,18 +63,6 @@ def test_outside_a_kernel_nothing_is_displayed(capsys, monkeypatch):
     assert capsys.readouterr().out == ""
 
 
-def test_the_line_goes_when_the_search_fails(cell_line):
-    def fails():
-        with ProgressBar("kafka.some") as bar:
-            time.sleep(0.1)
-            bar.compiling("some_action", 2, 7)
-            raise ValueError("no")
-
-    with pytest.raises(ValueError, match="no"):
-        fails()
-    assert cell_line[-1] == ""
-
-
 @pytest.mark.parametrize("wrong", [LOGS.spec, "kafka.finite_replicated_log", None])
 @pytest.mark.parametrize("use", [explore, simulate, Walk.begin])
 def test_what_needs_a_model_says_so(use, wrong):
@@ -98,22 +84,6 @@ def test_of_many_names_the_most_alike_are_told():
         load("kip_320")
 
 
-def test_a_source_may_be_shown_without_the_why():
-    def shown(*things, why=False):
-        return source(*things, why=why).data.splitlines()[1:-1]
-
-    action, guard = compaction.compactor_phase_one, compaction.is_kept
-    first, after = (
-        shown(action).index("def compactor_phase_one(s: State, c: Constants):") + 1,
-        shown(action),
-    )
-    assert after[first].endswith('notes the last message of each key."""')
-    assert after[first + 1].startswith("    if s.compactor_state")
-    assert len(after) < len(shown(action, why=True))
-    assert shown(guard) == shown(guard, why=True)
-    assert len(shown(action, guard)) == len(after) + 2 + len(shown(guard))
-
-
 def test_decisive_frames_are_shown_and_the_rest_is_folded():
     page = frames("ledger_life", 7, -1).data
     shown, folded = page.split("<details>")
@@ -132,30 +102,3 @@ def test_a_solution_lists_its_steps_and_tells_them_in_words():
     assert "unstable_replica_dies_when_leader()" in steps
     assert "The unstable leader dies for good." in pictures
     assert "<summary>A shortest way: 5 steps</summary>" in steps
-
-
-def test_the_edge_that_closes_a_loop_is_its_strongest_line():
-    model = load("kafka.kip_320").bind(replicas=2, log_size=1, max_records=1, max_leader_epoch=1)
-    broken = check_property(model, "records_are_committed_or_truncated", fairness="next")
-    drawn = unquote(lasso(broken).data)
-    lines = re.findall(r'<path [^>]*fill="none"[^>]*stroke-width="([\d.]+)"', drawn)
-    *others, closing = map(float, lines)
-    assert closing > 2 * max(others)
-    assert drawn.count(">state ") == len(Walk.along(broken).path) - broken.loop_from
-    assert "again." in drawn
-
-
-def test_what_stands_alone_at_the_end_of_a_cell_is_told_as_text():
-    found = explore(LOGS, engine="python", progress=False)
-    assert repr(found) == str(found)
-    assert repr(found).startswith(
-        "kafka.finite_replicated_log  replicas=2 log_records=2 log_size=2\n"
-    )
-    walked = simulate(LOGS, walks=2, steps=3, progress=False)
-    assert repr(walked) == str(walked)
-    walk = Walk.begin(LOGS)
-    assert repr(walk.moment) == "state 1: the start"
-    assert repr(walk.take("append(replica=1, record=1)")) == "state 2: append(replica=1, record=1)"
-    walk.undo()
-    assert repr(walk) == f"{LOGS}, state 1 of 2"
-    assert repr(LOGS.spec) == "kafka.finite_replicated_log: 3 actions, 1 invariants"

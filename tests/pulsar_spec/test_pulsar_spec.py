@@ -5,10 +5,8 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from protocol_lab.catalog import spec_names
 from protocol_lab.checker.result import Result
 from protocol_lab.explore import explore
-from protocol_lab.model.layout import NONE
 from protocol_lab.model.state_view import encode_plain, plain, plain_value, view
 from protocol_lab.model.step_text import find_initial, find_step, initial_texts
 from protocol_lab.model.transitions import initial
@@ -49,10 +47,6 @@ def _explored(name: str, invariants: tuple | None, constants: tuple) -> Result:
     return explore(bind(name, **dict(constants)), invariants=invariants, progress=False)
 
 
-def test_all_specs_are_here():
-    assert sorted((*SPECS, V4_2)) == [each for each in spec_names() if each.startswith("pulsar.")]
-
-
 # --- Initial states ----------------------------------------------------------------------------
 
 
@@ -73,13 +67,6 @@ def test_every_sequence_of_messages_is_an_initial_state(messages, keys, values):
     assert [find_initial(model, text).row for text in texts] == (starts if texts else [])
     last = plain(view(model.layout, starts[-1]))["messages"]
     assert last == [{"id": k + 1, "key": keys, "value": values} for k in range(messages)]
-
-
-def test_with_a_producer_the_only_initial_state_is_an_empty_topic():
-    model = bind(BASE)
-    [start] = initial(model)
-    assert start.row == bytes(model.layout.size)
-    assert list(initial_texts(model)) == []
 
 
 # --- Storage -----------------------------------------------------------------------------------
@@ -146,48 +133,6 @@ def test_what_a_consumer_gets_before_and_after_the_horizon(reads):
     )
     assert plain(view(model.layout, row))["consumer"]["received"] == [2, 4]
     assert find_step(model, row, "consumer_receives()").reason
-
-
-ANY = "producer(input_key=1, input_value=1)"
-
-
-def test_a_consumer_that_reads_the_topic_is_not_sent_back_to_a_ledger():
-    """It connected before the first compaction, so it gets what that leaves out."""
-    model = bind(BASE, **READS, message_sent_limit=3, consumer_reads="ledger_then_topic")
-    sent = *[ANY] * 3, "consumer_connects()"
-    row = walk(model, *sent, *COMPACT, *MAKE_KNOWN, *["consumer_receives()"] * 3)
-    assert plain(view(model.layout, row))["consumer"]["received"] == [1, 2, 3]
-
-
-def test_a_consumer_that_has_lost_its_ledger_connects_again():
-    again = (*COMPACT, *MAKE_KNOWN)
-    model = bind(BASE, **READS, message_sent_limit=2, consumer_reads="ledger_then_topic")
-    steps = ANY, *again, "consumer_connects()", ANY, *again
-    refused = find_step(model, walk(model, *steps), "consumer_receives()").reason
-    assert refused == "the compacted ledger that the consumer reads was deleted"
-    row = walk(model, *steps, "consumer_connects()", "consumer_receives()")
-    assert plain(view(model.layout, row))["consumer"]["received"] == [2]
-
-
-def test_a_consumer_waits_for_what_will_be_sent():
-    model = bind(BASE, **READS, message_sent_limit=2, consumer_reads="by_position")
-    row = walk(model, ANY, "consumer_connects()", "consumer_receives()")
-    assert find_step(model, row, "consumer_finishes()").reason == "not all messages have been sent"
-
-
-def test_without_a_consumer_nobody_connects():
-    model = bind(BASE, **{**READS, "model_consumer": False}, consumer_reads="by_position")
-    refused = find_step(model, walk(model), "consumer_connects()").reason
-    assert refused == "no consumer that reads is modelled"
-
-
-def test_only_while_it_reads_a_ledger_a_consumer_knows_where_the_topic_goes_on():
-    result = explored(BASE, [], **READS, consumer_reads="ledger_then_topic", **SMALL)
-    layout = result.model.layout
-    consumers = [view(layout, row.tobytes()).consumer for row in result.states]
-    in_topic = [each for each in consumers if each.ledger == NONE]
-    assert 0 < len(in_topic) < len(consumers)
-    assert {each.topic_position for each in in_topic} == {0}
 
 
 # --- Compaction in one line ----------------------------------------------------------------------
@@ -335,12 +280,6 @@ def test_what_each_rule_changes(broken, constants, steps):
 
 
 @pytest.mark.slow
-def test_a_ledger_and_then_the_topic_is_no_way_to_read_a_trimmed_topic():
-    reads = {"consumer_reads": "ledger_then_topic", "trims_topic": True, "updates_together": True}
-    assert explored(V4_2, ["ends_with_latest_values"], **{**ONE_READER, **reads}).violated
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("reads", ["by_position", "ledger_then_topic"])
 def test_engines_agree_on_the_rules_of_4_2(reads):
     rules = ("deletes_previous_context", "drops_null_values", "updates_together", "trims_topic")
@@ -354,6 +293,3 @@ def test_engines_agree_on_the_rules_of_4_2(reads):
         max_lost_answers=1,
     )
     agree(model, invariants=[], progress=False)
-
-
-# --- TLC's traces ---------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 import json
 import tempfile
 from collections import Counter
-from dataclasses import replace
 from itertools import islice
 from typing import Annotated, NamedTuple
 
@@ -32,7 +31,6 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.cli import main
 from protocol_lab.errors import KitDefect
 from protocol_lab.explore import explore
-from protocol_lab.model.spec import Property
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import evaluate, successors
 from protocol_lab.simulation import simulate as simulating
@@ -42,7 +40,7 @@ from protocol_lab.simulation.shrinking import shrink
 from protocol_lab.simulation.simulate import simulate
 from protocol_lab.traces.scenarios import play, read_scenario
 from tests.request_reply import spec as request_reply
-from tests.toy_specs import counter, shelves
+from tests.toy_specs import counter
 
 # --- A spec whose walks can be counted by hand -------------------------------------------------
 
@@ -98,14 +96,6 @@ def test_how_often_a_step_is_drawn(bias, share):
     assert sum(result.per_depth) == 40_000
 
 
-def test_rarely_taken_actions_are_preferred():
-    taken = {
-        bias: simulate(lottery.bind(), invariants=[], walks=2_000, steps=6, bias=bias).per_action
-        for bias in ("steps", "rare")
-    }
-    assert taken["rare"]["rare"] > 3 * taken["steps"]["rare"]
-
-
 class Rumour(Struct):
     heard: NodeSet(Listener)
     asked: Int8
@@ -152,12 +142,6 @@ def test_in_a_swarm_some_walks_get_where_hardly_one_that_is_drawn_evenly_does():
     assert len(found["swarm"].trace) == 8
 
 
-def test_a_swarm_takes_no_step_that_changes_nothing():
-    ended = simulate(rumour.bind(listeners=1), invariants=[], walks=200, steps=20, bias="swarm")
-    assert ended.ends["nothing can happen"] == 200
-    assert len(ended.per_depth) <= 3
-
-
 def test_why_walks_end():
     result = simulate(lottery.bind(), invariants=[], walks=5_000, steps=1)
     outside = result.ends["outside the constraint"]
@@ -166,12 +150,6 @@ def test_why_walks_end():
     stuck = simulate(counter.bind(limit=5), walks=10, steps=20)
     assert stuck.ends["nothing can happen"] == 10
     assert stuck.per_depth == [10] * 6
-
-
-def test_a_step_that_does_not_fit_ends_a_walk_and_is_told():
-    result = simulate(counter.bind(limit="none", step=99), walks=7, steps=20)
-    assert result.ends["no room in storage"] == 7
-    assert "7 of them ended early: state.n would be" in result.undecided_reason
 
 
 # --- Walks -------------------------------------------------------------------------------------
@@ -207,15 +185,6 @@ def test_what_was_found_is_a_walk_of_the_protocol():
         *[False] * found.found_in,
         True,
     ]
-
-
-def test_enough_walks_see_everything_and_nothing_else():
-    model = request_reply.bind(clients=1, remembers="on_disk")
-    seen = simulate(model, walks=20_000, steps=30)
-    whole = explore(model, progress=False)
-    assert seen.estimate.seen == seen.estimate.least == whole.distinct
-    assert seen.never_taken == []
-    assert seen.verdict == "undecided"
 
 
 def test_a_time_limit_and_an_interruption_end_it():
@@ -303,38 +272,6 @@ def test_a_shorter_path_on_which_an_invariant_cant_be_computed_is_no_counterexam
         "is_large",
         ["set_x()", "set_y()"],
     )
-
-
-def test_a_way_with_a_sequence_as_a_parameter_is_shortened():
-    never_again = Property(lambda s, c: "they were rearranged" if s.rearranged else HOLDS)
-    spec = replace(shelves, invariants=[never_again])
-    found = simulate(spec.bind(), walks=3, progress=False)
-    assert [step.action for step in found.trace] == ["rearrange"]
-
-
-@pytest.mark.parametrize(
-    ("error", "why"),
-    [(MemoryError, "the system has no more memory"), (KeyboardInterrupt, "interrupted")],
-)
-def test_a_violation_is_told_also_if_its_walk_can_not_be_shortened(monkeypatch, error, why):
-    def refuse(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(simulating, "shrink", refuse)
-    found = simulate(BROKEN, walks=5_000, steps=40, seed=2, progress=False)
-    assert found.verdict == "violated"
-    assert len(found.trace) == found.found_in
-    assert f"a random walk of {found.found_in} steps, and not shortened: {why}" in str(found)
-
-
-def test_a_violation_that_memory_does_not_suffice_to_repeat_is_undecided(monkeypatch):
-    def no_memory(*_: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(simulating, "add_trace", no_memory)
-    found = simulate(BROKEN, walks=5_000, steps=40, seed=2, progress=False)
-    assert (found.verdict, found.undecided_reason) == ("undecided", simulating.OUT_OF_MEMORY)
-    assert "undecided" in str(found)
 
 
 # --- Estimates ---------------------------------------------------------------------------------

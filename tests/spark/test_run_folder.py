@@ -26,9 +26,9 @@ from tests.end_to_end.level_records import (
     model,
     search,
 )
-from tests.seldom import one_in
 from tests.spec_checks import NO_SESSION, spark_search
 from tests.toy_specs import letters
+from tests.work_units import one_in
 
 DEEPER = INTERRUPTED_AT - 1
 """A level that was complete before the last one."""
@@ -71,21 +71,6 @@ def test_a_sample_of_the_states_is_compared(monkeypatch, tmp_path):
         search(tmp_path / "run")
 
 
-def test_one_state_a_level_is_sampled_first_and_then_the_others(tmp_path):
-    asked = SearchRequest(*model().choose(None))
-    options = {"driver_below": 10**9, "partitions": 2}
-    done = spark_search(model(), asked, NO_SESSION, tmp_path / "run", **options)
-    depth = done.run().depth
-    levels = [
-        [row.tobytes() for block in done.folder.read(k + 1) for row in block.rows]
-        for k in range(depth)
-    ]
-    sample = list(done.folder.sample())
-    first = sample[:depth]
-    assert all(any(row in level for row in first) for level in levels)
-    assert sorted(sample) == sorted(row for level in levels for row in level)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("number", one_in(5, range(40)))
 def test_no_flipped_bit_changes_a_count(begun, expected, number):
@@ -126,11 +111,6 @@ def replaced_by_a_folder(file: Path) -> None:
     (file / "inside").mkdir(parents=True)
 
 
-def replaced_by_a_file(folder: Path) -> None:
-    shutil.rmtree(folder)
-    folder.write_text("a file", encoding="utf-8")
-
-
 def swapped(one: Path, two: Path) -> None:
     contents = one.read_bytes(), two.read_bytes()
     two.write_bytes(contents[0])
@@ -144,46 +124,25 @@ def resorted(file: Path) -> None:
 
 
 REPAIRED = {
-    "depth": lambda f: changed(record_of(f), lambda r: r.update(depth=3)),
     "counts": lambda f: changed(record_of(f), lambda r: r.update(new=r["new"] + 1)),
-    "other folder named": lambda f: changed(
-        record_of(f), lambda r: r.update(folder=level_folder(f, 2).name)
-    ),
-    "partitions": lambda f: changed(record_of(f, 5), lambda r: r.update(partitions=4)),
-    "base": lambda f: changed(record_of(f, 5), lambda r: r.update(base=4)),
-    "record is a list": lambda f: changed(record_of(f), lambda r: [r]),
     "record is not text": lambda f: record_of(f).write_bytes(bytes(range(256))),
-    "record is a folder": lambda f: replaced_by_a_folder(record_of(f)),
     "records are swapped": lambda f: swapped(record_of(f, 2), record_of(f, 3)),
     "file is gone": lambda f: part_of(f).unlink(),
     "file is cut": lambda f: part_of(f).write_bytes(part_of(f).read_bytes()[:-10]),
-    "file is a folder": lambda f: replaced_by_a_folder(part_of(f)),
     "file of another level": lambda f: shutil.copy(
         sorted(level_folder(f, 2).glob("*.parquet"))[0], part_of(f)
     ),
     "one file more": lambda f: shutil.copy(part_of(f), part_of(f).with_name("part-more.parquet")),
     "level is gone": lambda f: shutil.rmtree(level_folder(f)),
-    "levels are files": lambda f: [replaced_by_a_file(level_folder(f, d)) for d in range(1, 6)],
-    "level is a link": lambda f: (
-        level_folder(f).rename(f / "moved") and (f / "level-00009-linked").symlink_to(f / "moved")
-    ),
-    "runs are gone": lambda f: shutil.rmtree(f / "seen"),
     "run is gone": lambda f: run_of(f).unlink(),
-    "run is cut": lambda f: run_of(f).write_bytes(run_of(f).read_bytes()[:-8]),
     "run is resorted": lambda f: resorted(run_of(f)),
-    "one run more": lambda f: shutil.copy(run_of(f), f / "seen" / "00009-0002-00000.run"),
 }
 
 REFUSALS = {
     "manifest is gone": lambda f: (f / "manifest.json").unlink(),
-    "manifest is nested": lambda f: (f / "manifest.json").write_text(
-        "[" * 100_000, encoding="utf-8"
-    ),
-    "manifest is a folder": lambda f: replaced_by_a_folder(f / "manifest.json"),
     "manifest names another spec": lambda f: changed(
         f / "manifest.json", lambda m: m.update(spec="another")
     ),
-    "lock is a folder": lambda f: replaced_by_a_folder(f / "lock"),
     "run is a folder": lambda f: replaced_by_a_folder(run_of(f)),
 }
 
@@ -201,17 +160,11 @@ def test_what_can_not_be_made_again_is_refused_in_one_sentence(begun, harm):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["record", "records", "level", "runs", "manifest"])
+@pytest.mark.parametrize("what", ["record", "level", "runs", "manifest"])
 def test_what_comes_from_another_search_is_not_counted(begun, other, expected, what):
     def harm(folder: Path) -> None:
         if what == "record":
             shutil.copy(record_of(other), record_of(folder))
-        elif what == "records":
-            for each in [*folder.glob("level-*.json")]:
-                each.unlink()
-            for each in other.glob("level-*"):
-                copy = shutil.copytree if each.is_dir() else shutil.copy
-                copy(each, folder / each.name)
         elif what == "level":
             shutil.rmtree(level_folder(folder))
             shutil.copytree(level_folder(other), folder / level_folder(other).name)

@@ -12,7 +12,7 @@ from protocol_lab.spark.executor.stages import expect_owner
 from protocol_lab.spark.plans import same_in_every_run
 from protocol_lab.spark.session import local_session
 from tests import ROOT
-from tests.seldom import one_in
+from tests.work_units import one_in
 
 
 def test_a_task_refuses_what_was_sent_to_another_owner():

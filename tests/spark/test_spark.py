@@ -6,7 +6,6 @@ import linecache
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tracemalloc
 from dataclasses import replace
@@ -22,9 +21,7 @@ from kafka_spec import kip_320, truncate_to_high_watermark
 from protocol_lab import LabError
 from protocol_lab.catalog import spec_names
 from protocol_lab.checker.breadth_first import NativeSearch
-from protocol_lab.checker.progress import states_to_come
 from protocol_lab.checker.request import SearchRequest
-from protocol_lab.compiler import building
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.model.spec import HOLDS, Property
@@ -112,17 +109,6 @@ def test_a_random_spec_gives_the_same_answers(session, here):
 
 
 @pytest.mark.slow
-def test_driver_takes_the_small_levels_and_the_result_says_so(session):
-    model = kip_320.spec.bind(**SMALL)
-    search = on_spark(model, request(model), session, driver_below=100, partitions=8)
-    same(search.result, NativeSearch(model, request(model)).run())
-    frontiers = [level["new"] for level in search.result.levels]
-    expected = ["spark" if frontier >= 100 else "driver" for frontier in frontiers[:-1]]
-    assert [level["where"] for level in search.result.levels] == ["driver", *expected]
-    assert {"driver", "spark"} == set(expected)
-
-
-@pytest.mark.slow
 def test_bags_subsets_constraints_steps_and_several_initial_states(session):
     model = letters.bind(servers=2, values=2, starts=2)
     names = ["few_letters", "logged_values_were_seen", "values_grow"]
@@ -206,15 +192,6 @@ def test_max_states_ends_undecided(session):
     assert result.verdict == "undecided"
     assert result.undecided_reason == "more than 50 distinct states (max_states)"
     assert sum(result.per_depth[:-1]) <= 50 < result.distinct
-
-
-@pytest.mark.slow
-def test_exceeded_capacity_ends_undecided_and_names_the_constant(session):
-    model = letters.bind(servers=3, values=9, slots=4, starts=1)
-    spark = on_spark(model, request(model, []), session, driver_below=10).result
-    native = NativeSearch(model, request(model, [])).run()
-    assert spark.verdict == native.verdict == "undecided"
-    assert "raise slots" in spark.undecided_reason
 
 
 @pytest.mark.slow
@@ -511,16 +488,6 @@ def few_records(s, c):
 
 
 @pytest.mark.slow
-def test_stopping_cancels_the_job_and_returns_what_is_known(session):
-    model = kip_320.spec.bind(**SMALL)
-    calls = iter(range(1000))
-    result = on_spark(model, request(model, stopped=lambda: next(calls) > 2), session).result
-    assert (result.verdict, result.undecided_reason) == ("undecided", "stopped")
-    assert result.distinct == sum(level["new"] for level in result.levels)
-    assert not session.sparkContext.statusTracker().getActiveJobsIds()
-
-
-@pytest.mark.slow
 def test_interrupting_a_cell_cancels_the_job_that_runs(session):
     model = kip_320.spec.bind(**SMALL)
 
@@ -705,18 +672,6 @@ def assert_same(shown, value) -> None:
         assert shown == (sorted(value) if isinstance(value, set) else value)
 
 
-def test_what_is_to_come_is_told_by_the_shape_of_the_levels():
-    """Within a factor of 2.5, once the largest level was seen."""
-    model = kip_320.spec.bind(**SMALL)
-    sizes = NativeSearch(model, request(model, [])).run().per_depth
-    largest = sizes.index(max(sizes))
-    for depth in range(largest + 1, largest + 4):
-        assert 1 / 2.5 < states_to_come(sizes[:depth]) / sum(sizes[depth:]) < 2.5
-    assert states_to_come(sizes[: largest - 2]) is None
-    assert states_to_come([1, 1, 1]) is None
-    assert states_to_come([9, 8, 7, 7, 7, 8, 9]) is None
-
-
 # --- Parts -----------------------------------------------------------------------------------
 
 
@@ -733,20 +688,6 @@ def test_a_spec_from_a_notebook_cell_runs_on_the_workers(session, cell):
     )
     same(search.result, NativeSearch(model, request(model)).run())
     assert search.result.depth == 6  # 0, 2, 4, 6, 8, 9
-
-
-def test_a_spec_from_a_notebook_cell_travels_with_its_source(cell):
-    model = cell.bind(limit=8)
-    NativeSearch(model, request(model)).run()
-    packed = pack_model(model)
-    assert packed.spec is None
-    assert not hasattr(cell.actions[0].function, "lab_source")
-    linecache.cache[NAME] = (1, None, ["# another cell"], NAME)
-    compiled = len(building.compilations)
-    again = unpack_model(packed).model
-    same(NativeSearch(again, request(again)).run(), NativeSearch(again, request(again)).run())
-    assert again.spec is not cell
-    assert len(building.compilations) == compiled
 
 
 def test_a_module_that_was_edited_since_is_refused(tmp_path, monkeypatch):
@@ -774,57 +715,6 @@ def test_the_large_configuration_of_kip_320(session, tmp_path):
 
 
 # --- What goes wrong, and noise ----------------------------------------------------------------
-
-ALONE = """
-import socket, sys
-from protocol_lab.errors import LabError
-from protocol_lab.explore import explore
-from protocol_lab.spark.session import local_session
-from tests.toy_specs import broadcast, letters, receive, values_last
-
-with socket.socket() as other:
-    other.bind(("127.0.0.1", 0))
-    taken = {"spark_driver_port": other.getsockname()[1], "spark_port_maxRetries": 0}
-    for settings in (taken, {"spark_driver_memory": "200m"}):
-        try:
-            local_session(**settings)
-        except LabError as error:
-            print(error)
-session = local_session(spark_master="local[1]")
-found = explore(
-    letters.bind(servers=2, values=2, starts=2), engine="spark", session=session, driver_below=10
-)
-print(found.verdict, [level["where"] for level in found.levels].count("spark"))
-session.stop()
-"""
-
-
-@pytest.mark.rarely
-@pytest.mark.slow
-def test_a_search_that_needs_no_job_leaves_one_session():
-    """Spark's start goes on in the background when the driver has made all levels itself."""
-    program = """
-from protocol_lab.explore import explore
-from protocol_lab.spark.session import local_session
-from tests.toy_specs import letters
-
-explore(letters.bind(), engine="spark", progress=False)
-assert local_session().range(3).count() == 3
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.rarely
-def test_troubles_are_one_sentence_and_there_is_no_noise():
-    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True)
-    port, memory, found = done.stdout.splitlines()
-    assert re.fullmatch(
-        r"Spark does not start: a port .* is taken .* \(all of it is in .*\)\.", port
-    )
-    assert re.fullmatch(r"Spark does not start: it needs half a GiB at least: .*\.", memory)
-    assert re.fullmatch(r"holds [1-9]", found)
-    assert done.stderr == ""
 
 
 @pytest.mark.parametrize(

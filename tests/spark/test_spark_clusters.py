@@ -135,15 +135,6 @@ def free_port() -> int:
         return tried.getsockname()[1]
 
 
-def test_local_cluster(environment, tmp_path):
-    """Spark's own imitation of a cluster: two executor processes beside the driver's."""
-    told = answer(run_driver(environment, "local-cluster[2,1,1024]", tmp_path, *CASES))
-    assert told["executors"] == 2
-    assert told["results"].keys() == CASES.keys()
-    for name, found in told["results"].items():
-        is_the_same(found, name)
-
-
 def test_an_executor_killed_in_either_stage_of_a_level(environment, tmp_path):
     names = ["kill-expanding", "kafka", "kill-settling", "pulsar"]
     done = run_driver(environment, "local-cluster[2,1,1024]", tmp_path, *names)

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.resumption import resumed
@@ -48,10 +47,6 @@ def test_branches_captions_and_place_are_found_again(forked):
         ]
 
 
-def test_a_second_time_the_page_keeps_the_same(forked):
-    assert kept(Stepper(resumed(kept(forked)))) == kept(forked)
-
-
 def test_a_new_kernel_begins_a_stepper_that_a_page_finds_by_its_id(forked):
     model_id = revived(json.dumps(kept(forked)))
     assert isinstance(model_id, str)
@@ -72,13 +67,6 @@ def test_a_challenge_keeps_its_hints_and_its_score():
     stepper.refresh()
     again = Stepper(resumed(kept(stepper)))
     assert again.view["challenge"] == stepper.view["challenge"]
-
-
-def test_one_of_several_initial_states_is_begun_with_again():
-    stepper = Stepper(load("pulsar.compaction").bind(model_producer=False))
-    start = stepper.view["starts"][5]
-    stepper._on_message(None, {"command": "restart", "start": start})
-    assert resumed(kept(stepper)).walk.init == start
 
 
 def test_a_protocol_of_the_notebook_needs_its_cells():

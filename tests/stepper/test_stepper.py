@@ -4,7 +4,6 @@ import json
 import re
 import threading
 import time
-from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -14,20 +13,18 @@ import pytest
 from protocol_lab import TAKEN
 from protocol_lab.catalog import load
 from protocol_lab.distance import nearest_violation
-from protocol_lab.distance.distance_values import EXACT, MORE, NEVER, Distance, Near
 from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.drawing.pictures import picture
 from protocol_lab.drawing.state_table import state_table
 from protocol_lab.errors import LabError
-from protocol_lab.explain.wording import choice_text, constant_texts, spec_title
-from protocol_lab.explore import explore
+from protocol_lab.explain.wording import choice_text
 from protocol_lab.model.spec import Spec
-from protocol_lab.notebook import replay, scenario, show, step, strip
-from protocol_lab.stepper import Stepper, live, plain_stepper
+from protocol_lab.notebook import replay, show, step, strip
+from protocol_lab.stepper import Stepper, plain_stepper
 from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS
 from protocol_lab.stepper.static_view import static_html, static_text
-from protocol_lab.teaching.challenges import Challenge, challenge_named, challenges_of, goal_model
+from protocol_lab.teaching.challenges import challenge_named
 from protocol_lab.tla import module as tla_module
 from protocol_lab.tla.module import written
 from protocol_lab.traces.links import link_text, read_link
@@ -180,26 +177,6 @@ def test_a_step_that_does_not_fit_is_told_apart_from_one_that_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("spec", "constants", "off"),
-    [
-        ("kraft.kip_853", {"max_restarts": 0}, "restart_with_state"),
-        ("pulsar.compaction", {"model_consumer": False}, "consumer_connects"),
-        ("kafka.unclean_leader_election", {}, "elect_eligible_leader_replica"),
-    ],
-)
-def test_what_a_constant_switches_off_is_not_among_what_can_not_happen_now(spec, constants, off):
-    shown = board(Walk.begin(load(spec).bind(**constants)))
-    assert off in {each["action"] for each in shown["off"]}
-    assert off not in {each["action"] for each in shown["cannot"]}
-
-
-def test_a_bound_that_is_used_up_is_no_switch():
-    walk = Walk.begin(load("kraft.kip_853").bind(max_restarts=1))
-    walk.take("restart_with_state(server=1)")
-    assert "restart_with_state" in {each["action"] for each in board(walk)["cannot"]}
-
-
-@pytest.mark.parametrize(
     ("name", "depth", "told"),
     [
         (
@@ -244,23 +221,6 @@ def test_the_timeline_shows_where_slides_and_violations_are(talk):
     assert places == ["past", "past", "here"] + ["ahead"] * 13
 
 
-def test_branches_are_lanes_that_begin_where_they_leave(talk):
-    ask(talk, "go_to", branch="main", depth=2)
-    view = ask(talk, "take", step="become_out_of_sync(replica=3)")
-    first, second = view["timeline"]["lanes"]
-    assert (first["parent"], first["depth"], len(first["moments"])) == (-1, 0, 16)
-    assert (second["parent"], second["depth"], len(second["moments"])) == (0, 2, 1)
-    assert second["current"]
-    assert second["moments"][0]["place"] == "here"
-    assert {dot["place"] for dot in first["moments"][2:]} == {"aside"}
-
-
-def test_a_fork_without_steps_of_its_own_is_a_lane_too(walk):
-    walk.fork("what if")
-    lane = board(walk)["timeline"]["lanes"][1]
-    assert lane == {"name": "what if", "current": True, "parent": 0, "depth": 3, "moments": []}
-
-
 def test_only_watched_invariants_count():
     walk = Walk.begin(load("kafka.kip_320").bind())
     by_default = {each["name"]: each["watched"] for each in board(walk)["invariants"]}
@@ -288,28 +248,6 @@ def test_the_table_marks_the_parts_that_differ_and_says_what_they_were(walk):
     )
     back = {line.name: line for line in state_table(walk.model, walk.start.row, walk.row)}
     assert "removed" in {each.mark for each in back["leader_and_isr_requests"].value}
-
-
-def test_the_table_tells_new_messages_of_a_bag_from_old_ones():
-    walk = Walk.begin(letters.bind(servers=3, starts=1))
-    walk.take("broadcast(source=1, lost={})")
-    walk.take("receive(message=Message(dest=3))")
-    lines = {line.name: line for line in state_table(walk.model, walk.row, _before(walk))}
-    assert [(each.text, each.mark) for each in lines["messages"].value if each.mark] == [
-        ("(source 1, dest 3, value 0)", "removed")
-    ]
-
-
-def test_the_table_holds_every_variable_and_has_no_difference_to_itself():
-    for model in (letters.bind(starts=1), load("kafka.kip_320").bind()):
-        row = Walk.begin(model).row
-        lines = state_table(model, row, row)
-        assert {line.name.split("[")[0] for line in lines} == set(model.layout.fields)
-        assert not any(line.differs for line in lines)
-
-
-def _before(walk):
-    return walk.moment.previous.row
 
 
 # --- Pictures and the static drawing -----------------------------------------------------------
@@ -369,29 +307,21 @@ def test_the_static_drawing_needs_no_script_and_is_the_same_every_time(walk):
     [
         ({"command": "take", "step": "leader_write(replica=2)"}, "can't happen here"),
         ({"command": "take", "step": "leader_write(replica=9)"}, "no such choice"),
-        ({"command": "take", "step": "import os"}, "is not a step"),
         ({"command": "take"}, "did not work"),
-        ({"command": "switch", "branch": "nowhere"}, "no branch 'nowhere'"),
         ({"command": "fork", "name": "main"}, "is a branch 'main' already"),
         ({"command": "load", "name": "nothing"}, "no scenario 'nothing'"),
         ({"command": "export", "format": "pdf"}, "no format 'pdf'"),
         ({"command": "paste", "text": "not a scenario"}, "This can't be played"),
-        ({"command": "paste", "text": "lab1.abc"}, "link"),
         ({"command": "paste", "text": OF_NO_CHALLENGE}, "no challenge 'win_it'"),
         ({"command": "open", "tab": "kitchen"}, "no tab 'kitchen'"),
         ({"command": "choose", "depth": "deep"}, "can't be chosen"),
-        ({"command": "choose", "watched": []}, "can't be chosen"),
-        ({"command": "aim", "name": "leader_in_isr"}, "is not watched here"),
         ({"command": "find", "condition": " "}, "Write a condition over s and c"),
         ({"command": "hint"}, "This is not a challenge"),
-        ({"command": "shortest"}, "This is not a challenge"),
         (
             {"command": "paste", "text": "# spec: kafka.nowhere"},
             "no spec 'kafka.nowhere'",
         ),
         ({"command": "paste", "text": "# spec: kafka.kip_320\nfly()"}, "line 2: .*no action 'fly'"),
-        ({"command": "paste", "text": TALK.replace("produce_message", "produce", 1)}, "line 3"),
-        ({"command": "dance"}, "did not work"),
         ("nonsense", "did not work"),
     ],
 )
@@ -417,12 +347,6 @@ def test_a_different_step_takes_over_from_a_scenario_and_leaves_it_whole(talk):
     assert broken["reason"]
 
 
-def test_the_step_ahead_is_marked_among_the_choices(talk):
-    view = ask(talk, "go_to", branch="main", depth=11)
-    ahead = [each["step"] for row in view["can"] for each in row["choices"] if each["ahead"]]
-    assert ahead == ["replicate(replica=3, entries=1)"]
-
-
 PRINTED = TRACES["kip_101_weak_isr"]
 
 
@@ -435,15 +359,6 @@ def test_the_steps_of_a_pasted_trace_are_found_in_the_background(walk):
     wait_until(lambda: not stepper.view["reading"])
     assert stepper.view["timeline"]["length"] == 12
     assert stepper.view["earlier"] == "Kafka · KIP-320, 3 states"
-
-
-def test_the_search_for_a_traces_steps_can_be_stopped(walk):
-    stepper = Stepper(walk)
-    ask(stepper, "paste", text=PRINTED)
-    ask(stepper, "stop_reading")
-    wait_until(lambda: not stepper.view["reading"])
-    assert "was stopped at state" in stepper.view["notice"]
-    assert stepper.walk is walk
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -479,11 +394,6 @@ def test_a_challenges_link_goes_on_with_the_challenge(name):
         assert shown[part] == begun.view[part], part
 
 
-def test_the_link_of_a_spec_in_a_cell_is_for_the_kit_alone():
-    export = ask(Stepper(counter.bind()), "export", format="link")["export"]
-    assert export["text"].startswith("lab1.")
-
-
 def test_an_exported_scenario_plays_again(talk):
     ask(talk, "last")
     text = ask(talk, "export", format="scenario")["export"]["text"]
@@ -501,33 +411,6 @@ def test_several_initial_states_can_be_chosen_among():
     assert step("kafka.kip_320").view["starts"] == []
 
 
-def test_a_walk_along_a_counterexample_starts_before_it():
-    from protocol_lab.explore import explore
-
-    result = explore(counter.bind(), engine="python", invariants=["never_to_three"])
-    view = Stepper(result).view
-    assert view["timeline"]["depth"] == 1
-    assert view["timeline"]["length"] == 4
-
-
-def test_bad_input_of_cells_is_one_sentence():
-    with pytest.raises(LabError, match="There is no spec"):
-        step("kafka.nowhere")
-    with pytest.raises(LabError, match="no constant 'brokers'"):
-        step("kafka.kip_320", brokers=3)
-    with pytest.raises(LabError, match="no scenario 'nothing'"):
-        replay("nothing")
-    with pytest.raises(LabError, match="A stepper needs a model"):
-        Stepper("kafka.kip_320")
-    assert LabError("Do that.")._render_traceback_() == ["Do that."]
-
-
-def test_a_scenario_file_can_be_replayed_by_its_path(tmp_path):
-    path = tmp_path / "talk.txt"
-    path.write_text(TALK, encoding="utf-8")
-    assert scenario(str(path)).title == replay(str(path)).view["scenario"]["title"]
-
-
 # --- The tabs ----------------------------------------------------------------------------------
 
 
@@ -538,25 +421,6 @@ def test_every_tab_has_something_to_show_at_the_start_and_later(talk, tab):
         view = ask(talk, "open", tab=tab)
         assert (view["tab"], view["notice"]) == (tab, "")
         assert len(json.dumps(view)) < 200_000
-
-
-def test_the_tab_and_what_was_chosen_in_it_are_remembered(talk):
-    ask(talk, "open", tab="state")
-    ask(talk, "choose", base="1")
-    ask(talk, "open", tab="code")
-    ask(talk, "redo")
-    view = ask(talk, "open", tab="state")
-    assert view["panel"]["base"] == "1"
-    names = [each["name"] for each in view["panel"]["lines"] if each["differs"]]
-    assert names == ["inflight_producers"]
-
-
-def test_the_state_is_compared_with_any_other(talk):
-    ask(talk, "open", tab="state")
-    ask(talk, "last")
-    assert ask(talk, "choose", base="16")["panel"]["base"] == "16"
-    marks = {piece["mark"] for line in talk.view["panel"]["lines"] for piece in line["value"]}
-    assert marks == {""}
 
 
 def test_the_code_shows_the_path_of_the_step_and_of_one_that_is_refused(talk):
@@ -653,45 +517,6 @@ def test_a_first_answer_is_replaced_by_that_of_all_states(walk, monkeypatch):
     assert {each["short"] for each in stepper.near["after"].values()} == {""}
 
 
-def test_distances_are_shown_on_request_only(talk):
-    ask(talk, "shown")
-    assert not talk.view["spoilers"]
-    assert talk.near == {}
-    assert not Stepper(challenges_of("kafka")[0]).view["spoilers"]
-
-
-def test_what_is_not_known_is_not_written_on_a_button():
-    never, more, two = Distance(NEVER), Distance(MORE, 3), Distance(EXACT, 2)
-    shown = live.shown(Near(two, [never, more, two], "", 1, 0.0), ["a", "b", "c"])["after"]
-    assert [shown[step]["short"] for step in "abc"] == ["never", "", "2"]
-    assert [shown[step]["nearest"] for step in "abc"] == [False, False, True]
-    hopeless = live.shown(Near(never, [never, more], "", 1, 0.0), ["a", "b"])["after"]
-    assert [each["short"] for each in hopeless.values()] == ["", ""]
-
-
-def test_in_a_challenge_the_goal_is_measured():
-    def one_counts(s, c):
-        """The counter stands at two."""
-        return s.n == 2
-
-    challenge = Challenge("two", "Count", counter.name, "Count to two.", reach=one_counts)
-    model, names = goal_model(challenge, counter.bind())
-    assert names == ["goal_is_not_reached"]
-    (goal,) = model.spec.invariants
-    found = explore(model, engine="python", invariants=names)
-    assert found.violated == goal.name
-    assert goal_model(replace(challenge, reach=None, breaks="x"), model) == (model, ["x"])
-
-
-def test_a_picture_that_has_outgrown_its_room_is_arranged_anew():
-    stepper = step("kafka.kip_320")
-    ask(stepper, "room", width=677, height=415)
-    for replica in (1, 2, 3):
-        panel = ask(stepper, "take", step=f"controller_shrink_isr(replica={replica})")["panel"]
-        assert panel["width"] <= 677
-        assert panel["height"] <= 415
-
-
 def test_the_picture_is_arranged_for_its_room(talk):
     wide = ask(talk, "room", width=1200, height=400)["panel"]
     assert wide["svg"] != ask(talk, "room", width=500, height=500)["panel"]["svg"]
@@ -700,21 +525,6 @@ def test_the_picture_is_arranged_for_its_room(talk):
     assert "data-part" in narrow["svg"]
     sizes = {(ask(talk, "redo")["panel"]["width"], talk.view["panel"]["height"]) for _ in range(6)}
     assert sizes == {(narrow["width"], narrow["height"])}, "the scale changes on the way"
-
-
-def test_two_steppers_on_one_walk_agree(walk):
-    one, other = Stepper(walk), Stepper(walk)
-    ask(one, "undo")
-    assert other.view["timeline"]["depth"] == 2
-
-
-def test_a_fork_keeps_its_name_whatever_step_it_begins_with(walk):
-    stepper = Stepper(walk)
-    ask(stepper, "undo")
-    ask(stepper, "fork", name="my idea")
-    ask(stepper, "take", step="become_leader(request=LeaderAndIsrRequest(leader=1))")
-    assert (walk.branch, len(walk.path), set(walk.branches)) == ("my idea", 3, {"main", "my idea"})
-    assert walk.branches["main"] is walk.moment
 
 
 def test_a_state_is_found_and_the_way_to_it_laid_ahead(walk):
@@ -726,14 +536,6 @@ def test_a_state_is_found_and_the_way_to_it_laid_ahead(walk):
     assert timeline["branch"] == "to: size(s.quorum_state.isr) == 1"
     ask(stepper, "last")
     assert len(stepper.walk.path) == 5
-
-
-def test_a_picked_situation_is_found(walk):
-    stepper = Stepper(walk)
-    picked = stepper.view["situations"][0]
-    ask(stepper, "find", situation=picked["name"])
-    assert "nearest such state" in settled(stepper, "find")["text"]
-    assert stepper.walk.branch.startswith("to: ")
 
 
 @pytest.mark.parametrize(
@@ -749,14 +551,6 @@ def test_a_search_that_finds_nothing_says_why(condition, sentence):
     ask(stepper, "find", condition=condition)
     assert sentence in settled(stepper, "find")["text"]
     assert len(stepper.walk.branches) == 1
-
-
-def test_the_graph_around_here_is_drawn_in_the_background(walk):
-    stepper = Stepper(walk)
-    ask(stepper, "shown")
-    ask(stepper, "choose", depth=1)
-    ask(stepper, "open", tab="graph")
-    assert settled(stepper, "graph")["svg"].startswith("<svg")
 
 
 # --- Laying a way ahead ------------------------------------------------------------------------
@@ -778,25 +572,6 @@ def test_a_way_is_laid_ahead_of_here_and_shares_what_is_known(walk):
 
 
 # --- Words -------------------------------------------------------------------------------------
-
-
-def test_names_in_plain_words():
-    assert spec_title("kafka.unclean_leader_election") == "Kafka · unclean leader election"
-    assert spec_title("kafka.kip_320_first_try") == "Kafka · KIP-320 first try"
-    assert spec_title("bookkeeper.v4_13") == "BookKeeper · 4.13"
-    assert spec_title("toy.letters") == "Toy · letters"
-    texts = [text for text, _ in constant_texts(load("kafka.unclean_leader_election").bind())]
-    assert texts[:5] == [
-        "3 replicas",
-        "unstable broker 1",
-        "min isr 2",
-        "2 producers",
-        "election rule: latest offset",
-    ]
-    unbounded = load("kafka.unclean_leader_election").bind(max_leader_epoch=None, producers=1)
-    texts = [text for text, _ in constant_texts(unbounded)]
-    assert "1 producer" in texts
-    assert "max leader epoch: no limit" in texts
 
 
 def test_choices_in_plain_words(walk):

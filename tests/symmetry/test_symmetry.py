@@ -43,8 +43,8 @@ from protocol_lab.symmetry.permutations import all_renamings, renamed, smallest_
 from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.symmetry.symmetry_check import check_alike
 from tests.request_reply import spec as request_reply
-from tests.seldom import one_in
 from tests.spec_checks import agree, cases_of
+from tests.work_units import one_in
 
 # --- Canonical forms ---------------------------------------------------------------------------
 
@@ -288,34 +288,6 @@ def test_a_property_or_constraint_that_tells_nodes_apart_is_refused():
         )
 
 
-def test_a_small_model_is_sampled_whole():
-    """81 states, and nodes 1 and 2 differ in one that one walk in 256 comes through."""
-
-    class Counters(Struct):
-        count: Per(Server, Int8)
-
-    spec = Spec("toy.counters", Counters, Constants, "Each node counts to 8.")
-    spec.symmetric(Server)
-
-    @spec.init
-    def init(s, c):
-        return TAKEN
-
-    @spec.action
-    def count(s, c, node: Server):
-        if s.count[node] == 8:
-            return "it has counted to the end"
-        s.count[node] += 1
-        return TAKEN
-
-    @spec.invariant
-    def node_2_is_never_far_ahead(s, c):
-        return "it is" if s.count[1] == 0 and s.count[2] == 8 else ""
-
-    with pytest.raises(LabError, match="node_2_is_never_far_ahead changes its answer"):
-        explore(spec.bind(servers=2), symmetry=True, progress=False)
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -420,45 +392,3 @@ def test_numbers_in_a_bag_keep_their_order_when_nodes_are_renamed():
     assert {renamed(spec.bind().layout, row, names) for row in rows} == rows
     result = agree(spec.bind(), symmetry=True, progress=False)
     assert (result.verdict, result.distinct) == ("holds", 8 * 4)
-
-
-# --- Sets of two bytes -------------------------------------------------------------------------
-
-Voter = Node("voters")
-
-
-class Voters(NamedTuple):
-    voters: Annotated[int, Limits(1, 9, "voters", classes=(9,))] = 9
-
-
-class Ballot(Struct):
-    granted: NodeSet(Voter)
-    refused: NodeSet(Voter)
-
-
-@pytest.mark.slow
-def test_sets_of_more_than_seven_nodes_are_renamed_whole():
-    spec = Spec("toy.ballot", Ballot, Voters)
-    spec.symmetric(Voter)
-
-    @spec.init
-    def start(s: Ballot, c):
-        return TAKEN
-
-    @spec.action
-    def grant(s: Ballot, c, voter: Voter):
-        if voter in s.granted or voter in s.refused:
-            return "it has voted"
-        s.granted |= only(voter)
-        return TAKEN
-
-    @spec.action
-    def refuse(s: Ballot, c, voter: Voter):
-        if voter in s.granted or voter in s.refused:
-            return "it has voted"
-        s.refused |= only(voter)
-        return TAKEN
-
-    assert explore(spec.bind(), progress=False).distinct == 3**9
-    reduced = explore(spec.bind(), symmetry=True, progress=False)
-    assert (reduced.verdict, reduced.distinct) == ("holds", 10 * 11 // 2)  # how many of each

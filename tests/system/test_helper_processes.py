@@ -43,21 +43,6 @@ def test_copies_do_what_this_process_does_not_get_to(tmp_path):
     assert str(os.getpid()) not in {each.read_text(encoding="utf-8") for each in tmp_path.iterdir()}
 
 
-def test_none_helps_where_none_is_asked_for(tmp_path):
-    with helped(notes(tmp_path, 3), 0) as own:
-        assert list(own) == []
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_copy_that_fails_ends_without_a_word(tmp_path, capfd):
-    def fail():
-        raise ValueError("not here")
-
-    with helped([fail, fail, *notes(tmp_path, 1)], 1) as own:
-        list(own)
-    assert capfd.readouterr() == ("", "")
-
-
 def test_copies_that_still_work_are_killed_at_the_end(monkeypatch):
     copies = []
     fork = os.fork

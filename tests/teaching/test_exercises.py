@@ -4,10 +4,8 @@ The wrong answers are in tests/answers; those to Spark's exercises in test_spark
 """
 
 import importlib
-import io
 import pkgutil
 import signal
-import time
 
 import pytest
 
@@ -27,9 +25,8 @@ from protocol_lab.teaching.exercises import (
     with_invariant,
 )
 from tests.answers.kafka import SAID
-from tests.patience import PATIENCE
-from tests.seldom import one_in
 from tests.spec_checks import packages
+from tests.work_units import one_in
 
 QUICK = ("kafka_spec.exercises.start", "kraft_spec.exercises.divergence")
 """The modules whose exercises compile little."""
@@ -195,21 +192,6 @@ def test_steps_may_have_comments_and_captions():
     assert walk.moment.caption == "the first record"
 
 
-def test_more_steps_than_par_are_right_and_told_so():
-    feedback = start.cross_the_logs.check(
-        """
-        append(replica=1, record=2)
-        truncate_to(replica=1, end_offset=0)
-        append(replica=1, record=1)
-        append(replica=1, record=2)
-        append(replica=2, record=2)
-        append(replica=2, record=1)
-        """
-    )
-    assert feedback.passed
-    assert "in 6 steps; par is 4" in feedback.text
-
-
 def test_a_difference_marks_lines_by_sign_and_escapes_them():
     def before(s):
         """One docstring."""
@@ -254,34 +236,6 @@ def test_an_answer_that_does_not_end_is_stopped_with_one_sentence(monkeypatch):
         patch.setattr(time_limit, "LIMIT", 0.4)
         assert "it ran for 30 seconds in one state without an end" in task.check(endless).text
     assert task.check(start.logs_agree).passed
-
-
-class TerminalError(io.StringIO):
-    """Standard error of a terminal."""
-
-    def isatty(self):
-        return True
-
-
-def test_of_an_answer_that_takes_long_it_is_said_at_once_when_it_is_stopped(monkeypatch):
-    monkeypatch.setattr(time_limit, "PATIENCE", 0.2)
-    monkeypatch.setattr(time_limit, "_EVERY", 0.1)
-    screen = TerminalError()
-    monkeypatch.setattr("sys.stderr", screen)
-    with time_limit.time_limit(30):
-        time.sleep(0.05)
-    assert screen.getvalue() == ""
-    with time_limit.time_limit(30) as watch:
-        _slowly(screen)
-    assert not watch.is_over
-    assert screen.getvalue().endswith("\r"), "removed at the end"
-
-
-def _slowly(screen):
-    end = time.monotonic() + PATIENCE
-    while "stopped after 30 seconds; Ctrl-C stops it at once" not in screen.getvalue():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_an_interrupted_check_is_one_sentence():

@@ -1,15 +1,12 @@
 """What is shown of a judgement: its sentences, the counterexample as a picture, and a stepper."""
 
 import pytest
-from IPython.core.formatters import DisplayFormatter
 
 import protocol_lab.teaching.feedback as feedback_module
 from protocol_lab.explore import explore
-from protocol_lab.notebook import scenario
 from protocol_lab.stepper import Stepper
 from protocol_lab.teaching.exercises import with_invariant
-from protocol_lab.teaching.feedback import right, wrong
-from protocol_lab.traces.scenarios import play
+from protocol_lab.teaching.feedback import wrong
 from tests.toy_specs import letters, values_last
 
 
@@ -34,12 +31,6 @@ def test_a_counterexample_is_drawn_under_the_sentence_and_can_be_stepped(shown):
     assert "application/vnd.jupyter.widget-view+json" in button
 
 
-def test_of_a_long_counterexample_the_last_states_are_drawn(shown):
-    walk = play(scenario("talk_46_56_found_scenario"))
-    wrong("It is lost.", walk)._ipython_display_()
-    assert f"The last 12 of {len(walk.path)} states" in shown[1]["text/html"]
-
-
 def test_the_button_opens_the_stepper_at_the_start_of_the_counterexample():
     walk = wrong("It breaks.", explore(with_invariant(letters, values_last).bind())).walk
     place = feedback_module._stepping(walk)
@@ -50,9 +41,3 @@ def test_the_button_opens_the_stepper_at_the_start_of_the_counterexample():
     assert isinstance(stepper, Stepper)
     assert stepper.walk is walk
     assert walk.moment.depth == 1
-
-
-def test_sentences_alone_are_shown_by_their_markdown(shown):
-    formatted, _ = DisplayFormatter().format(right("It holds."))
-    assert "It holds." in formatted["text/markdown"]
-    assert shown == []

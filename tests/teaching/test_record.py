@@ -1,7 +1,6 @@
 """The learner's record, and the overview of what is left to do."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -101,13 +100,6 @@ def test_damaged_lines_cost_nothing_but_themselves(file):
     assert record.recorded().exercises == {"one", "two"}
 
 
-def test_an_earlier_notebook_s_line_is_not_overwritten_by_another(file):
-    with file.open("ab") as other:
-        other.write(b'{"kind": "exercise", "name": "theirs", "outcome": true}\n')
-        record.note("exercise", "mine", True)
-    assert record.recorded().exercises == {"mine", "theirs"}
-
-
 @pytest.mark.parametrize("place", ["a/folder/that/is/not/there", "."])
 def test_where_nothing_can_be_written_no_answer_fails(tmp_path, monkeypatch, file, place):
     monkeypatch.setenv("PROTOCOL_LAB_PROGRESS", str(tmp_path / place))
@@ -115,11 +107,6 @@ def test_where_nothing_can_be_written_no_answer_fails(tmp_path, monkeypatch, fil
     asked.choose(1)
     assert asked.answer.right == 1
     assert record.recorded() == record.Record()
-
-
-def test_a_read_only_folder_is_told(file, folder, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    assert "can't be kept" in str(progress())
 
 
 def test_what_the_notebooks_ask_is_read_from_their_cells(file, folder):

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from protocol_lab import HOLDS, TAKEN, Int8, Spec, Struct
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.drawing.film import MOST_FRAMES, animated_svg
-from protocol_lab.drawing.picture_exports import FORMATS, save_walk
+from protocol_lab.drawing.picture_exports import FORMATS
 from protocol_lab.drawing.pictures import caption
 from protocol_lab.errors import LabError
 from protocol_lab.interchange.readers import read_pasted
@@ -107,11 +106,6 @@ def is_same(link: str, walk: Walk) -> bool:
         return False
 
 
-def test_a_link_of_another_version_says_so():
-    with pytest.raises(LabError, match=r"begins with lab2\. .* update the kit"):
-        read_link(link_text(talk()).replace("lab1.", "lab2."))
-
-
 def test_a_link_names_the_challenge_that_it_is_about():
     walk = talk()
     assert linked_scenario(link_text(walk)).challenge == ""
@@ -177,13 +171,6 @@ def test_every_format_holds_the_steps_up_to_here(name):
         assert [caption(walk.model, each) in shown for each in walk.path] == [True] * 4 + [
             False
         ] * (len(walk.path) - 4)
-
-
-def test_what_can_not_be_animated_is_told_in_one_sentence():
-    with pytest.raises(LabError, match=f"up to {MOST_FRAMES} moments, but there are 101"):
-        animated_svg(["<svg/>"] * 101, [""] * 101)
-    with pytest.raises(LabError, match="a caption for each picture"):
-        animated_svg([], [])
 
 
 # --- Whatever is pasted ------------------------------------------------------------------------
@@ -300,13 +287,6 @@ def test_what_cant_be_computed_is_neither_refused_nor_true(claim, sentence):
     scenario = parse_scenario(f"# spec: toy.thirds\n{claim}\n")
     with pytest.raises(LabError, match=sentence):
         play(scenario, thirds().bind())
-
-
-def test_a_walk_is_not_written_as_a_page(here):
-    """A scenario's captions, which may be anybody's, are no HTML."""
-    with pytest.raises(LabError, match=r"walk.html: nothing is written with the ending .html"):
-        save_walk(Walk.begin(load("kafka.id_sequence").bind()), "walk.html")
-    assert list(here.iterdir()) == []
 
 
 def test_a_walk_that_goes_on_leaves_the_one_it_came_from_as_it_was():

@@ -1,20 +1,18 @@
-"""`python3 lab.py fuzz --specs N --seed S`: many specs in parallel, resumable, with a report.
+"""`python3 lab.py fuzz --specs N --seed S`: many specs in parallel, with a report.
 
-Results go to a file of lines, one a spec, in the folder of the seed; specs that stand in it are not
-compared again. Of a spec with a difference the module and the differences are kept beside it.
+Of a spec with a difference the module and the differences are kept in the folder of the seed.
 """
 
 import argparse
 import json
 import os
-import queue
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +26,8 @@ BATCH = 5 * FAMILY
 SPARK_EVERY = 20
 """Every so many specs one is searched on Spark, too, in a process with a session."""
 
-PATIENCE = 600
-"""Seconds after which a process that says nothing hangs."""
+PATIENCE = 60
+"""Seconds that a process may take for each of its specs, on average."""
 
 WORKER = ["-m", "tests.end_to_end.fuzz.worker"]
 
@@ -42,22 +40,14 @@ def main(words: list[str]) -> int:
     asked = _parse(words)
     folder = asked.folder / f"seed_{asked.seed}"
     folder.mkdir(parents=True, exist_ok=True)
-    if asked.only is not None:
-        numbers: list[int] = [asked.only]
-    else:
-        done = {each["number"] for each in _results(folder)}
-        numbers = [n for n in range(asked.start, asked.start + asked.specs) if n not in done]
-    run = Run(asked.seed, folder, asked.processes, not asked.no_spark)
-    try:
-        with tqdm(total=len(numbers), unit="spec", disable=None) as bar:
-            for report in run.reports(numbers):
-                bar.update()
-                if report["differences"]:
-                    bar.write(_told(asked.seed, folder, report))
-    except KeyboardInterrupt:
-        print("Stopped; the same command goes on from here.")
-    wanted = range(asked.start, asked.start + asked.specs) if asked.only is None else numbers
-    return _summarize(asked.seed, folder, [e for e in _results(folder) if e["number"] in wanted])
+    found = []
+    with tqdm(total=len(asked.numbers), unit="spec", disable=None) as bar:
+        for report in reports(asked.seed, folder, asked.numbers, asked.processes, asked.spark):
+            found.append(report)
+            bar.update()
+            if report["differences"]:
+                bar.write(_told(asked.seed, folder, report))
+    return _summarize(asked.seed, folder, found)
 
 
 def _parse(words: list[str]) -> argparse.Namespace:
@@ -67,111 +57,58 @@ def _parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--specs", type=int, default=100, help="how many (100)")
     parser.add_argument("--seed", type=int, default=1, help="which random specs (1)")
     parser.add_argument("--start", type=int, default=0, help="the number of the first one (0)")
-    parser.add_argument("--only", type=int, help="compare this one, even if it was before")
-    parser.add_argument("--no-spark", action="store_true", help="leave Spark out")
+    parser.add_argument("--no-spark", dest="spark", action="store_false", help="leave Spark out")
     parser.add_argument("--processes", type=int, default=2, help="side by side (2)")
     default = Path(tempfile.gettempdir()) / "protocol-lab-fuzz"
     parser.add_argument("--folder", type=Path, default=default, help=f"for results ({default})")
-    return parser.parse_args(words)
+    asked = parser.parse_args(words)
+    asked.numbers = list(range(asked.start, asked.start + asked.specs))
+    return asked
 
 
-class Run:
-    """Processes that compare specs side by side, each a batch at a time."""
-
-    def __init__(self, seed: int, folder: Path, processes: int, spark: bool):
-        self.seed, self.folder, self.processes, self.spark = seed, folder, processes, spark
-        self.children: set[subprocess.Popen] = set()
-        self.over = False
-
-    def reports(self, numbers: list[int]) -> Iterator[dict[str, Any]]:
-        """What comes out of every spec, as it does, and is kept in the file of results."""
-        batches: queue.SimpleQueue = queue.SimpleQueue()
-        on_spark = [each for each in numbers if self.spark and each % SPARK_EVERY == 0]
-        others = [each for each in numbers if each not in on_spark]
-        for chosen in (on_spark, others):
-            for at in range(0, len(chosen), BATCH):
-                batches.put((chosen is on_spark, chosen[at : at + BATCH]))
-        found: queue.SimpleQueue = queue.SimpleQueue()
-        threads = [
-            threading.Thread(target=self._work, args=(batches, found), daemon=True)
-            for _ in range(self.processes)
+def reports(
+    seed: int, folder: Path, numbers: list[int], processes: int, spark: bool
+) -> Iterator[dict[str, Any]]:
+    """What comes out of every spec, in processes side by side that each take a batch at a time."""
+    on_spark = [each for each in numbers if spark and each % SPARK_EVERY == 0]
+    others = [each for each in numbers if each not in on_spark]
+    with ThreadPoolExecutor(processes) as pool:
+        begun = [
+            pool.submit(_batch, seed, folder, chosen[at : at + BATCH], chosen is on_spark)
+            for chosen in (on_spark, others)
+            for at in range(0, len(chosen), BATCH)
         ]
-        for each in threads:
-            each.start()
+        for each in as_completed(begun):
+            yield from each.result()
+
+
+def _batch(seed: int, folder: Path, numbers: list[int], on_spark: bool) -> list[dict[str, Any]]:
+    """The reports on these specs. A process that ends early is one on the spec it was at; another
+    process goes on after it."""
+    found: list[dict[str, Any]] = []
+    while len(found) < len(numbers):
+        left = numbers[len(found) :]
+        words = [str(seed), str(folder), *["spark"] * on_spark, *map(str, left)]
         try:
-            with (self.folder / "results.jsonl").open("a", encoding="utf-8") as file:
-                for _ in numbers:
-                    report = found.get()
-                    if isinstance(report, Exception):
-                        raise report
-                    file.write(json.dumps(report) + "\n")
-                    file.flush()
-                    yield report
-        finally:
-            self.over = True
-            for each in list(self.children):
-                each.kill()
-
-    def _work(self, batches: queue.SimpleQueue, found: queue.SimpleQueue) -> None:
-        """Put a report for every spec of the batches, or what keeps this thread from it."""
-        try:
-            self._work_off(batches, found)
-        except Exception as error:
-            found.put(error)
-
-    def _work_off(self, batches: queue.SimpleQueue, found: queue.SimpleQueue) -> None:
-        while not self.over and not batches.empty():
-            try:
-                on_spark, waiting = batches.get_nowait()
-            except queue.Empty:
-                return
-            while waiting and not self.over:
-                for report in self._batch(waiting, on_spark):
-                    found.put(report)
-                    waiting = [each for each in waiting if each != report["number"]]
-
-    def _batch(self, numbers: list[int], on_spark: bool) -> Iterator[dict[str, Any]]:
-        """One process over these specs; if it ends early, the spec it was at is told last."""
-        command = [sys.executable, *WORKER, str(self.seed)]
-        command += [str(self.folder), *["spark"] * on_spark, *map(str, numbers)]
-        child = subprocess.Popen(
-            command,
-            env={**os.environ, **SETTINGS},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,  # Ctrl-C is for the command, which ends the others
-        )
-        self.children.add(child)
-        left = list(numbers)
-        timer = threading.Timer(PATIENCE, child.kill)
-        timer.start()
-        with child.stdout as lines:
-            for line in lines:
-                timer.cancel()
-                report = json.loads(line)
-                left.remove(report["number"])
-                yield report
-                timer = threading.Timer(PATIENCE, child.kill)
-                timer.start()
-        timer.cancel()
-        code = child.wait()
-        self.children.discard(child)
-        if left and not self.over:
-            how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
-            yield {"number": left[0], "compared": 0, "differences": [f"the process ended: {how}"]}
+            child = subprocess.run(
+                [sys.executable, *WORKER, *words],
+                env={**os.environ, **SETTINGS},
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE * len(left),
+            )
+            lines, how = child.stdout, _ending(child.returncode)
+        except subprocess.TimeoutExpired as late:
+            lines, how = (late.stdout or b"").decode(), "it did not end in time"
+        found += map(json.loads, lines.splitlines())
+        if len(found) < len(numbers):
+            ended = {"compared": 0, "differences": [f"the process ended: {how}"]}
+            found.append({"number": numbers[len(found)], **ended})
+    return found
 
 
-def _results(folder: Path) -> list[dict[str, Any]]:
-    """The last result of every spec that was compared."""
-    path, found = folder / "results.jsonl", {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        try:
-            report = json.loads(line)
-        except ValueError:
-            continue  # the line that was being written when the machine stopped
-        found[report["number"]] = report
-    return list(found.values())
+def _ending(code: int) -> str:
+    return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
 
 
 def _told(seed: int, folder: Path, report: dict[str, Any]) -> str:
@@ -182,18 +119,18 @@ def _told(seed: int, folder: Path, report: dict[str, Any]) -> str:
     (kept / "spec.py").write_text(generate(seed, number), encoding="utf-8")
     (kept / "differences.txt").write_text("\n".join(report["differences"]), encoding="utf-8")
     shown = [f"  {each.splitlines()[0][:160]}" for each in report["differences"][:3]]
-    again = f"python3 lab.py fuzz --seed {seed} --only {number}"
+    again = f"python3 lab.py fuzz --seed {seed} --start {number} --specs 1"
     return "\n".join([f"spec {number} differs ({kept}; again with `{again}`):", *shown])
 
 
-def _summarize(seed: int, folder: Path, reports: Iterable[dict[str, Any]]) -> int:
-    reports, verdicts = list(reports), Counter()
-    for each in reports:
+def _summarize(seed: int, folder: Path, found: list[dict[str, Any]]) -> int:
+    verdicts: Counter[str] = Counter()
+    for each in found:
         verdicts.update(each.get("verdicts", {}))
-    differing = sorted(each["number"] for each in reports if each["differences"])
-    compared = sum(each["compared"] for each in reports)
-    states = sum(each.get("states", 0) for each in reports)
-    print(f"{len(reports):,} specs of seed {seed}: {compared:,} comparisons, {states:,} states")
+    differing = sorted(each["number"] for each in found if each["differences"])
+    compared = sum(each["compared"] for each in found)
+    states = sum(each.get("states", 0) for each in found)
+    print(f"{len(found):,} specs of seed {seed}: {compared:,} comparisons, {states:,} states")
     print("  " + ", ".join(f"{name} {count:,}" for name, count in sorted(verdicts.items())))
     if differing:
         print(f"  {len(differing):,} with differences: {', '.join(map(str, differing[:40]))}")
