@@ -16,6 +16,7 @@ from protocol_lab.model.transitions import (
     initial,
     needed_attempts,
 )
+from protocol_lab.simulation.simulate import simulate
 from tests.spec_checks import agree
 
 
