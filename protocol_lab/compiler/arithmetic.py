@@ -1,10 +1,10 @@
 """Rewrites operators and loops, which compiled code checks.
 
-Compiled code computes with 64 bits, Python with as many as it takes. So in compiled code a number
-that needs more than 64 bits is a Fault, as a division by zero is in both. Nothing can interrupt
-compiled code: there a `while`, or a loop over a range, that takes more than MOST_TURNS turns is a
-Fault, too. `operations.integers` has the functions that are called by the names in OPERATORS. `&`,
-`|`, `^` and `~` need no check.
+Compiled code computes with 64 bits, Python with as many as it takes. A field has 32 bits at most,
+so that only products, powers and shifts grow beyond: in compiled code such a number that needs more
+than 64 bits is a Fault, as a division by zero is in both. Nothing can interrupt compiled code:
+there a `while`, or a loop over a range, that takes more than MOST_TURNS turns is a Fault, too.
+`operations.integers` has the functions that are called by the names in OPERATORS.
 """
 
 import ast
@@ -13,16 +13,11 @@ from typing import Any
 MOST_TURNS = 1_000_000
 """The most turns that a loop may take each time it is entered."""
 
-OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "checked_add",
-    ast.Sub: "checked_sub",
+OPERATORS: dict[type[ast.operator], str] = {
     ast.Mult: "checked_mul",
-    ast.FloorDiv: "checked_floordiv",
-    ast.Mod: "checked_mod",
     ast.Pow: "checked_pow",
     ast.LShift: "checked_lshift",
     ast.RShift: "checked_rshift",
-    ast.USub: "checked_neg",
 }
 """The checked operators, and the compiled functions that replace them."""
 
@@ -32,24 +27,26 @@ def checked_pow(base: Any, exponent: Any) -> Any:
     return base**exponent
 
 
-def checked_abs(number: Any) -> Any:
-    """abs(number), for which compiled code has an overload."""
-    return abs(number)
+def checked_lshift(number: Any, count: Any) -> Any:
+    """number << count, for which compiled code has an overload."""
+    return number << count
 
 
-OPERATIONS = {each.__name__: each for each in (checked_pow, checked_abs)}
+def checked_rshift(number: Any, count: Any) -> Any:
+    """number >> count, for which compiled code has an overload."""
+    return number >> count
+
+
+OPERATIONS = {each.__name__: each for each in (checked_pow, checked_lshift, checked_rshift)}
 """The operations that compiled code overloads."""
 
 
-def as_call(node: ast.BinOp | ast.UnaryOp) -> ast.expr:
+def as_call(node: ast.BinOp) -> ast.expr:
     """The call that replaces an operator; the node itself if that operator is not checked."""
     name = OPERATORS.get(type(node.op))
-    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
-        return node  # a negative literal
     if name is None:
         return node
-    operands = [node.operand] if isinstance(node, ast.UnaryOp) else [node.left, node.right]
-    call = ast.Call(ast.Name(name, ast.Load()), operands, [])
+    call = ast.Call(ast.Name(name, ast.Load()), [node.left, node.right], [])
     return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
@@ -86,21 +83,6 @@ def named(node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
     assigned = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
     read = ast.copy_location(ast.Name(name, ast.Load()), node)
     return [ast.fix_missing_locations(assigned)], read
-
-
-def checked_operators(tree: ast.AST) -> ast.AST:
-    """An expression with calls in place of its operators."""
-
-    class Replace(ast.NodeTransformer):
-        def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-            self.generic_visit(node)
-            return as_call(node)
-
-        def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-            self.generic_visit(node)
-            return as_call(node)
-
-    return Replace().visit(tree)
 
 
 def is_range(items: ast.expr) -> bool:

@@ -24,9 +24,9 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from protocol_lab.compiler import code_generation, compiler, loops
 from protocol_lab.compiler.effects import check_only_looks, may_refuse_changed
-from protocol_lab.compiler.inner_functions import GeneratedCompiler, inner, refreshed_when_needed
+from protocol_lab.compiler.inner_functions import GeneratedCompiler, inner
 from protocol_lab.compiler.kernel_cache import kept_names, kernel, missing_kernels
-from protocol_lab.compiler.operations import chosen, integers, records
+from protocol_lab.compiler.operations import integers, lists, records
 from protocol_lab.errors import KitDefect, LabError, unexpected
 from protocol_lab.model.node_sets import IS_A_NUMBER, size, smallest
 from protocol_lab.model.spec import TRUE_OR_FALSE, Model
@@ -64,8 +64,7 @@ _ENTRANCES = {
 """The kinds of generated functions: their types, and whether Python calls them, too."""
 
 _SHARED = {
-    "first_sequence": inner(chosen.first_sequence),
-    "next_sequence": inner(chosen.next_sequence),
+    "sequence_at": inner(lists.sequence_at),
     "size_of": inner(size),
     "smallest_of": inner(smallest),
     "keep": inner(loops.keep),
@@ -138,7 +137,7 @@ class Builder:
 
     def loop(self, loop: Any, signature: Any) -> Any:
         """One of `loops`, compiled or loaded."""
-        with deferred_interrupts(), _lock, _without_garbage_collection(), refreshed_when_needed():
+        with deferred_interrupts(), _lock, _without_garbage_collection():
             began = time.perf_counter()
             loop.compile(signature)
             self.seconds += time.perf_counter() - began
@@ -201,7 +200,6 @@ class Builder:
             **{each: value for each, value in vars(loops).items() if type(value) is int},
             **{each: getattr(loops, each) for each in ("number_at", "put_number", "NotRefused")},
             **integers.COMPILED_OPERATIONS,
-            "chosen": chosen.chosen,
             **called,
         }
         exec(compile(source, _GENERATED, "exec"), scope)

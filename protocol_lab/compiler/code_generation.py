@@ -13,7 +13,6 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from protocol_lab.compiler.arithmetic import checked_operators
 from protocol_lab.model.layout import Named, Node
 from protocol_lab.model.parameters import (
     Bound,
@@ -119,9 +118,8 @@ def _for_all_choices(
     """The source of an action's piece: these lines within loops over its parameters.
 
     state: what the action changes. The lines set `answer` to 0 if it was taken, else to 1 more than
-    the number of parameters that the refusal depends on: the loops over the others are left, and a
-    sequence goes on to the next one with other items among those that were looked at. by_turns: of
-    the first loop only the turn with the source's number is taken.
+    the number of parameters that the refusal depends on: the loops over the others are left.
+    by_turns: of the first loop only the turn with the source's number is taken.
     """
     lines = [
         "def piece(work, source, written, action):",
@@ -137,39 +135,22 @@ def _for_all_choices(
             indent += "    " if line.startswith(("for ", "while ")) else ""
         if by_turns and number == 1:
             lines[4:4] = ["    turn = -1"]
-            lines += [indent + line for line in _wanted_turn(name, domain)]
-        ends.append([indent + line for line in _loop_end(number, name, action)])
+            lines += [indent + line for line in _WANTED_TURN]
+        ends.append([indent + line for line in _loop_end(number, action)])
     lines += [indent + line for line in body]
     for end in reversed(ends):
         lines += end
     return "\n".join([*lines, "    return written"]) + "\n"
 
 
-def _wanted_turn(name: str, domain: Domain) -> list[str]:
-    """The first lines in the body of a loop of which only the turn number `source` is taken."""
-    goes_on = ["    continue"]
-    if isinstance(domain, Sequences):
-        arguments = f"memory_{name}, low_{name}, high_{name}, length_{name}"
-        goes_on = [f"    left_{name} = next_sequence({arguments})", *goes_on]
-    return ["turn += 1", "if turn < source:", *goes_on, "if turn > source:", "    break"]
+_WANTED_TURN = ("turn += 1", "if turn < source:", "    continue", "if turn > source:", "    break")
+"""The first lines in the body of a loop of which only the turn number `source` is taken."""
 
 
-def _loop_end(number: int, name: str, action: Action) -> list[str]:
+def _loop_end(number: int, action: Action) -> list[str]:
     """The last lines in the body of the loop over a parameter, the first one having number 1."""
-    domains = action.domains
-    alike = [depth + 1 for depth in range(number) if same_for_all(domains, depth)]
-    lines = [f"if 0 < answer <= {max(alike)}: break"] if alike else []
-    if isinstance(domains[name], Sequences):
-        lines.append(f"kept_{name} = length_{name}")
-        if same_for_all(domains, number):
-            lines += [
-                f"if answer == {number + 1}:",
-                f"    kept_{name}, answer = memory_{name}[0], 0",
-            ]
-        lines.append(
-            f"left_{name} = next_sequence(memory_{name}, low_{name}, high_{name}, kept_{name})"
-        )
-    return lines
+    alike = [depth + 1 for depth in range(number) if same_for_all(action.domains, depth)]
+    return [f"if 0 < answer <= {max(alike)}: break"] if alike else []
 
 
 def property_piece(model: Model, declared: Property | Situation, asked: str) -> Piece:
@@ -250,8 +231,7 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
         case Node(count):
             return [f"for {name}_ in range(1, {over_constants(count, model)} + 1):"]
         case Range(low, high):
-            low, end = bound("low", low), f"checked_add({bound('high', high)}, 1)"
-            return [f"for {name}_ in range({low}, {end}):"]
+            return [f"for {name}_ in range({bound('low', low)}, {bound('high', high)} + 1):"]
         case Named(names):
             return [f"for {name}_ in range({len(names)}):"]
         case Subset(of, wanted):
@@ -278,15 +258,13 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
                 f"left_{name} &= left_{name} - 1",
             ]
         case Sequences(low, high, length):
-            numbers = f"max(0, checked_add(checked_sub(high_{name}, low_{name}), 1))"
+            sequence = f"sequence_at(at_{name}, low_{name}, numbers_{name}, length_{name})"
             return [
                 f"low_{name} = {bound('low', low)}",
-                f"high_{name} = {bound('high', high)}",
+                f"numbers_{name} = max(0, {bound('high', high)} - low_{name} + 1)",
                 f"length_{name} = {bound('length', length)}",
-                f"left_{name} = checked_pow({numbers}, length_{name})",
-                f"memory_{name} = first_sequence(low_{name}, length_{name})",
-                f"while left_{name} > 0:",
-                f"{name}_ = chosen(memory_{name})",
+                f"for at_{name} in range(checked_pow(numbers_{name}, length_{name})):",
+                f"{name}_ = read_only({sequence})",
             ]
         case Member(path):
             layout = model.layout
@@ -310,7 +288,7 @@ def over_constants(expression: int | str, model: Model) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             node.id = f"c.{node.id}"
-    return f"({ast.unparse(checked_operators(tree))})"
+    return f"({ast.unparse(tree)})"
 
 
 # --- How many of an action's first parameters a refusal depends on -------------------------------

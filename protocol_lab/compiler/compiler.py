@@ -27,7 +27,6 @@ from protocol_lab.compiler.code_generation import with_depths
 from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.operations import (
     bags,
-    chosen,
     constants_record,
     integers,
     lists,
@@ -68,7 +67,6 @@ _COMPILED_WITH = (
     *(
         arithmetic,
         bags,
-        chosen,
         constants_record,
         effects,
         inner_functions,

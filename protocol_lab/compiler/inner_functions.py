@@ -3,14 +3,12 @@
 By default Numba optimises every function and makes machine code of it, and does both again in each
 function that calls it. A kernel contains all that it calls, so only the kernel's machine code is
 ever run; here the others' is not made, which saves time, and they are optimised as parts of the
-kernel. Also left out are Numba's passes for what rewritten code does not contain, and most of its
-searches for new declarations. Numba offers `pipeline_class` for such changes; whatever is used
-beyond that is only known to work in the pinned version.
+kernel. Also left out are Numba's passes for what rewritten code does not contain. Numba offers
+`pipeline_class` for such changes; whatever is used beyond that is only known to work in the pinned
+version.
 """
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -20,7 +18,6 @@ from numba.core import typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.registry import cpu_target
 from numba.core.typed_passes import AnnotateTypes
 
 from protocol_lab.system.process import is_command_line
@@ -151,75 +148,6 @@ def link_environments(kernel: CompileResult) -> None:
     """
     for environment in kernel._find_referenced_environments():
         kernel.library.codegen.set_env(environment.env_name, environment)
-
-
-@contextmanager
-def refreshed_when_needed() -> Iterator[None]:
-    """A context in which Numba looks for new declarations only after one was made.
-
-    By default it looks for them at each call of an intrinsic that it compiles, nearly always in
-    vain. It does so deep within the compilation, where the recursion limit or an interruption may
-    end it, and what it was about to take in would be lost for the rest of the process. So all
-    declarations that there are now are taken in first, and later ones can be taken in again.
-    """
-    contexts = cpu_target.target_context, cpu_target.typing_context
-    contexts[0].refresh()
-    for each in contexts:
-        if "refresh" not in vars(each):  # else it is so already
-            _keep_what_was_not_taken_in(each)
-            each.refresh = _only_if_new(each, each.refresh)
-    try:
-        yield
-    finally:
-        for each in contexts:
-            vars(each).pop("refresh", None)  # the class has Numba's own
-
-
-def _only_if_new(context: Any, refresh: Callable[[], None]) -> Callable[[], None]:
-    """Numba's `refresh` of a context, called only where something was declared since."""
-    known = [_declared(context)]
-
-    def refresh_if_new() -> None:
-        if known != [_declared(context)]:
-            refresh()
-            known[:] = [_declared(context)]
-        elif context is not cpu_target.typing_context:
-            context.typing_context.refresh()
-
-    return refresh_if_new
-
-
-def _keep_what_was_not_taken_in(context: Any) -> None:
-    """Let a context that is up to date ask `_Declarations` for what is declared from now on."""
-    for registry, loader in context._registries.items():
-        for kind, stream in loader._registrations.items():
-            if not isinstance(stream, _Declarations):
-                loader._registrations[kind] = _Declarations(getattr(registry, kind))
-
-
-class _Declarations:
-    """The later declarations in a registry, for a context that has all others.
-
-    Numba's own stream forgets a whole batch when it hands out the first of it; this one forgets
-    each declaration after it was taken in.
-    """
-
-    def __init__(self, declared: list[Any]):
-        self.declared, self.taken_in = declared, len(declared)
-
-    def __next__(self) -> Iterator[Any]:
-        while self.taken_in < len(self.declared):
-            yield self.declared[self.taken_in]
-            self.taken_in += 1
-
-
-def _declared(context: Any) -> int:
-    """How many declarations there are in the registries of a context."""
-    return sum(
-        len(getattr(registry, kind))
-        for registry, loader in context._registries.items()
-        for kind in loader.registry_items
-    )
 
 
 def _load_without_scipy() -> None:

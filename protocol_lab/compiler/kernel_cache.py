@@ -27,7 +27,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
-from protocol_lab.compiler.inner_functions import link_environments, refreshed_when_needed
+from protocol_lab.compiler.inner_functions import link_environments
 from protocol_lab.errors import LabError
 from protocol_lab.reader.source_code import code_of_file
 from protocol_lab.system.cache_folder import cache_folder, say_once
@@ -73,9 +73,8 @@ def kernel(
         if stamp is None:
             _declared.extend((compiled, normalize_signature(each)[0]) for each in signatures)
         else:
-            with refreshed_when_needed():
-                for signature in signatures:
-                    compiled.compile(signature)
+            for signature in signatures:
+                compiled.compile(signature)
         return compiled
 
     return decorate

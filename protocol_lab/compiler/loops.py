@@ -19,11 +19,10 @@ takes no notice of addresses, which are numbers. So in compiled code:
 - Machine code is called by its address (`building.Builder.addresses`). What was compiled or loaded
   stays in `building.loaded` until the process ends, and with it the environments of the functions
   in it, whose addresses Numba has written into the code.
-- A sequence that a parameter gives (`operations.chosen`) is the address of an array of its piece,
-  which is used as an array once more at the end of the loop (`code_generation._loop_end`).
 - Records and parts of states are addresses of rows, which are arguments, or of the stack of the
   function that makes them; the compiler refuses to return the latter.
-- A local list is an array as Numba knows it. Nothing keeps its address.
+- A local list, or a sequence that a parameter gives, is an array as Numba knows it. Nothing keeps
+  its address.
 - In WebAssembly (`wasm.driver`) nothing is freed: `js/search.js` lays everything out in one memory
   of a fixed size. The simulation, distances and liveness call these same kernels with arrays.
 

@@ -3,7 +3,7 @@
     x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
     x[i] = v           becomes   set_item(x, i, v)             checked
     x[i]               becomes   get_item(x, i)                checked; a number is read as int64
-    a + b              becomes   checked_add(a, b)             checked; see `arithmetic`
+    a * b              becomes   checked_mul(a, b)             checked; see `arithmetic`
     Record(id=1)       becomes   a zeroed record with its fields set
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
     while test: ...    counts its turns, as a loop over a range does; see `arithmetic`
@@ -34,7 +34,7 @@ from protocol_lab.reader.named_values import TAKE_ITEMS, NamesToNumbers
 from protocol_lab.reader.possible_steps import possible
 from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.set_syntax import SET_OPERATIONS, SetSyntax
-from protocol_lab.reader.side_effects import calls_what_changes, changes
+from protocol_lab.reader.side_effects import calls_what_changes, changes, own_lists
 from protocol_lab.reader.source_code import is_plain, names_read
 from protocol_lab.reader.unsupported_syntax import refuse
 
@@ -216,7 +216,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.op, ast.Invert):  # which Numba would take for `not` where it is a truth
             every_bit = ast.UnaryOp(ast.USub(), ast.Constant(1))
             return ast.copy_location(ast.BinOp(node.operand, ast.BitXor(), every_bit), node)
-        return self._operation(node)
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -232,7 +232,10 @@ class _Rewriter(ast.NodeTransformer):
                 return ast.copy_location(made, node)
         return self._operation(node)
 
-    def _operation(self, node: ast.BinOp | ast.UnaryOp) -> ast.expr:
+    def _operation(self, node: ast.BinOp) -> ast.expr:
+        for each in (node.left, node.right):
+            if isinstance(each, ast.Name) and each.id in own_lists(self.function):
+                raise self._refusal(node, "a list can't be added or multiplied: write a loop")
         return as_call(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
@@ -301,8 +304,6 @@ class _Rewriter(ast.NodeTransformer):
             return node
         name = node.func.id
         called = None if name in self.local_names else self.names.get(name)
-        if name == "abs" and called is None:
-            return ast.copy_location(_call("checked_abs", *node.args), node)
         if name in _REDUCERS and len(node.args) == 1:
             return self._as_reduction(name, node)
         if isinstance(called, type) and issubclass(called, Struct):
@@ -385,7 +386,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(items, ast.Tuple) and len(items.elts) > 1:
             if reducer != "sum":
                 return ast.copy_location(_call(reducer, *items.elts), node)
-            added = reduce(lambda total, each: _call("checked_add", total, each), items.elts)
+            added = reduce(lambda total, each: ast.BinOp(total, ast.Add(), each), items.elts)
             return ast.copy_location(added, node)
         each = ast.comprehension(ast.Name("_each", ast.Store()), items, [], 0)
         loop = ast.GeneratorExp(ast.Name("_each", ast.Load()), [each])
@@ -419,7 +420,7 @@ class _Rewriter(ast.NodeTransformer):
 _REDUCTIONS = {
     "all": ("pass", "if not (VALUE):\n    return False", "return True"),
     "any": ("pass", "if VALUE:\n    return True", "return False"),
-    "sum": ("_total = 0", "_total = checked_add(_total, VALUE)", "return _total"),
+    "sum": ("_total = 0", "_total = _total + VALUE", "return _total"),
     "min": (
         "_first, _best = True, 0",
         "_value = VALUE\nif _first or _value < _best:\n    _first, _best = False, _value",

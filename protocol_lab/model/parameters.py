@@ -22,6 +22,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -154,8 +155,9 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
             yield from map(Nodes, found)
         case OneOf(of):
             yield from list(members(evaluate(of, scope))) or [NONE]
-        case Sequences():
-            yield from map(Chosen.plain, sequences(domain, scope))
+        case Sequences(low, high, length):
+            numbers = range(evaluate(low, scope), evaluate(high, scope) + 1)
+            yield from product(numbers, repeat=evaluate(length, scope))
         case Member(path):
             container, previous = follow(scope["s"], path), None
             for position in range(count_of(container)):
@@ -176,76 +178,8 @@ def number_of_values(domain: Domain, scope: dict[str, Any]) -> int:
     return sum(1 for _ in values(domain, scope))
 
 
-class Chosen(tuple):
-    """One of the sequences that a `Sequences` gives: it notes how many of its first items were
-    looked at. `kept`, set by who goes through them, is how many of these must not stay the same.
-
-    Compiled, it is `compiler.operations.chosen`.
-    """
-
-    seen = 0
-    kept: int | None = None
-
-    def plain(self) -> tuple[int, ...]:
-        """The same as a tuple, without a look at it."""
-        return tuple.__getitem__(self, slice(None))
-
-    def __getitem__(self, index: Any) -> Any:
-        item = tuple.__getitem__(self, index)
-        last = len(self) - 1 if isinstance(index, slice) else index % len(self)
-        self.seen = max(self.seen, last + 1)
-        return item
-
-    def __iter__(self) -> Iterator[int]:
-        return (self[k] for k in range(len(self)))
-
-    def __contains__(self, number: Any) -> bool:
-        return any(each == number for each in self)
-
-    def __radd__(self, other: Any) -> Any:
-        return other + tuple(self)
-
-
-def _looks_at_all(name: str) -> Callable:
-    def method(self: Chosen, *others: Any) -> Any:
-        self.seen = len(self)
-        return getattr(tuple, name)(self, *others)
-
-    return method
-
-
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "hash", "add", "mul", "rmul", "repr"):
-    setattr(Chosen, f"__{_name}__", _looks_at_all(f"__{_name}__"))
-Chosen.index, Chosen.count = _looks_at_all("index"), _looks_at_all("count")
-
-
-def sequences(domain: Sequences, scope: dict[str, Any]) -> Iterator[Chosen]:
-    """The sequences of a domain in their order; after one with `kept`, the next one with another
-    item among its first `kept`."""
-    low, high = evaluate(domain.low, scope), evaluate(domain.high, scope)
-    length = evaluate(domain.length, scope)
-    items = [low] * length
-    while low <= high or not length:
-        chosen = Chosen(items)
-        yield chosen
-        at = (length if chosen.kept is None else chosen.kept) - 1
-        items[at + 1 :] = [low] * (length - at - 1)
-        while at >= 0 and items[at] == high:
-            items[at] = low
-            at -= 1
-        if at < 0:
-            return
-        items[at] += 1
-
-
 def drawn(domain: Domain, scope: dict[str, Any], chance: Random) -> list[Any]:
     """One value of a domain, drawn at random; none if it has none."""
-    if isinstance(domain, Sequences):
-        low, high = evaluate(domain.low, scope), evaluate(domain.high, scope)
-        length = evaluate(domain.length, scope)
-        if high < low and length:
-            return []
-        return [tuple(chance.randint(low, high) for _ in range(length))]
     found = list(values(domain, scope))
     return [chance.choice(found)] if found else []
 

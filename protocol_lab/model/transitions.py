@@ -8,7 +8,7 @@ it is first called without values for them: an `Unchosen` can be passed on, and 
 raises `LookedAt`. Only then are their values tried.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
@@ -16,15 +16,7 @@ from typing import Any
 
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, SpecError, place_of
 from protocol_lab.model.evaluation import evaluated, is_of_numpy, kept
-from protocol_lab.model.parameters import (
-    Chosen,
-    Domain,
-    Sequences,
-    number_of_values,
-    same_for_all,
-    sequences,
-    values,
-)
+from protocol_lab.model.parameters import Domain, number_of_values, same_for_all, values
 from protocol_lab.model.spec import TAKEN, TRUE_OR_FALSE, Action, Model, Property, Situation
 from protocol_lab.model.state_view import view
 
@@ -132,7 +124,7 @@ Offered = Callable[[str, Domain, dict[str, Any]], Iterator[Any]]
 
 def every_value(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
     """All values of a parameter."""
-    return sequences(domain, scope) if isinstance(domain, Sequences) else values(domain, scope)
+    return values(domain, scope)
 
 
 def initial(
@@ -190,7 +182,7 @@ def choices(
     model: Model, row: bytes, action: Action, offered: Offered = every_value
 ) -> Iterator[dict[str, Any]]:
     """Every combination of parameter values; members of containers are read from `row` itself."""
-    return map(_plain, _Tries(model, row, action, offered).choices({}))
+    return _Tries(model, row, action, offered).choices({})
 
 
 class LookedAt(BaseException):
@@ -232,8 +224,8 @@ class _Tries:
 
     def listed(self) -> Iterator[Attempt]:
         """All choices."""
-        for tried, chosen in self._tried({}, leave_out=False):
-            yield from (replace(tried, args=_plain(args)) for args in self.choices(chosen))
+        for tried, chosen in self._tried({}):
+            yield from (replace(tried, args=args) for args in self.choices(chosen))
 
     def choices(self, chosen: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """All choices that begin with these values."""
@@ -248,30 +240,19 @@ class _Tries:
         found = self.offered(name, self.action.domains[name], {**self.scope, **chosen})
         return ({**chosen, name: each} for each in _named(self.action, name, found))
 
-    def _tried(
-        self, chosen: dict[str, Any], leave_out: bool = True
-    ) -> Generator[tuple[Attempt, dict[str, Any]], None, bool]:
-        """The tries with these first values, each with those that its outcome depends on.
-
-        leave_out: sequences that begin with the items for which another one was refused. Returns
-        whether all is refused, whatever the other parameters are.
-        """
+    def _tried(self, chosen: dict[str, Any]) -> Iterator[tuple[Attempt, dict[str, Any]]]:
+        """The tries with these first values, each with those that its outcome depends on."""
         tried = self._outcome(chosen)
         if tried is not None:
             yield tried, chosen
-            return not tried.taken and tried.error is None
+            return
         for more in self._one_more(chosen):
-            refused = yield from self._tried(more, leave_out)
-            last = more[self.names[len(chosen)]]
-            if refused and leave_out and isinstance(last, Chosen):
-                last.kept = last.seen
-        return False
+            yield from self._tried(more)
 
     def _outcome(self, chosen: dict[str, Any]) -> Attempt | None:
         """The outcome with these values; None if it depends on the others."""
         if len(chosen) == len(self.names):
-            tried = attempt(self.model, self.row, self.action, chosen)
-            return replace(tried, args=_plain(chosen))
+            return attempt(self.model, self.row, self.action, chosen)
         if not same_for_all(self.action.domains, len(chosen)):
             return None
         try:
@@ -282,24 +263,14 @@ class _Tries:
         if tried.taken or tried.error is not None:
             return None
         first = next(self.choices(chosen), None)  # if there is none, nothing can be refused
-        return None if first is None else replace(tried, args=_plain(first))
+        return None if first is None else replace(tried, args=first)
 
     def _answered(self, tried: Attempt, chosen: dict[str, Any]) -> int:
-        """How many choices have this outcome: those with these first values; of the last of them,
-        if it is a sequence, only the items that were looked at are the same."""
+        """How many choices have this outcome: those with these first values."""
         if tried.taken or tried.error is not None:
             return 1
         scope, domains = self.scope | chosen, self.action.domains
-        count = prod(number_of_values(domains[each], scope) for each in self.names[len(chosen) :])
-        name = self.names[len(chosen) - 1] if chosen else ""
-        if isinstance(last := chosen.get(name), Chosen):
-            others = replace(domains[name], length=len(last) - last.seen)
-            count *= number_of_values(others, scope)
-        return count
-
-
-def _plain(args: dict[str, Any]) -> dict[str, Any]:
-    return {name: each.plain() if isinstance(each, Chosen) else each for name, each in args.items()}
+        return prod(number_of_values(domains[each], scope) for each in self.names[len(chosen) :])
 
 
 def _named(action: Action, parameter: str, found: Iterator[Any]) -> Iterator[Any]:

@@ -71,7 +71,7 @@ define void @__multi3(ptr %result, i64 %a, i64 %ah, i64 %b, i64 %bh) {
 }
 """
 """Functions of the C library that compiled code calls: __multi3 multiplies numbers of 128 bits, for
-which checks of overflow ask."""
+which a checked product asks."""
 
 _COUNTED = re.compile(
     r"^define [^\n]*@(NRT_(?:in|de)cref[^ (]*)\([^\n]*\{\n.*?^\}", re.DOTALL | re.MULTILINE

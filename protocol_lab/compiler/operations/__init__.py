@@ -6,8 +6,7 @@ slots      arrays of the state, and which of their slots are in use
 bags       finding, adding and taking items of a bag
 lookups    len, in and for on sequences, bags, arrays and sets of nodes
 unchanged  loops over a sequence or bag that their body may change
-lists      lists of numbers in local variables
-chosen     sequences of numbers that a parameter gives
+lists      lists of numbers: in local variables, and from parameters
 integers   checked arithmetic on int64
 constants_record  the constants of a spec
 """

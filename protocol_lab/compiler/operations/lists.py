@@ -1,4 +1,4 @@
-"""Compiled lists of numbers in local variables: `votes = [0] * n`.
+"""Compiled lists of numbers: in local variables, `votes = [0] * n`, and from `Sequences`.
 
 They are arrays of int64, of as many numbers as they began with. An index means what it means for a
 list of Python's, where -1 is the last; one that is out of range raises Fault.
@@ -23,6 +23,16 @@ _INT64 = ir.IntType(64)
 def new_list(item: int, count: int) -> list[int]:
     """[item] * count."""
     return [item] * count
+
+
+def sequence_at(position: int, low: int, of_each: int, length: int) -> np.ndarray:
+    """The sequence at a position among all of `length` numbers, each one of `of_each` from `low`
+    on."""
+    made = np.empty(length, np.int64)
+    for k in range(length - 1, -1, -1):
+        made[k] = low + position % of_each
+        position //= of_each
+    return made
 
 
 @overload(new_list)

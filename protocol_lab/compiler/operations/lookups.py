@@ -18,7 +18,6 @@ from numba.core.typing.templates import AbstractTemplate, Signature, infer, infe
 from numba.extending import intrinsic, overload
 
 from protocol_lab.compiler.operations.bags import BAG_OPERATIONS
-from protocol_lab.compiler.operations.chosen import Chosen
 from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.compiler.operations.records import (
     Container,
@@ -74,7 +73,7 @@ def _contains(items, value):
         raise TypingError(IS_A_NUMBER)
     if isinstance(items, Container) and items.layout.kind == "bag":
         return lambda items, value: _is_in(items, value)
-    if not isinstance(items, Container | Slots | Chosen):
+    if not isinstance(items, Container | Slots):
         return None
 
     def contains(items, value):

@@ -20,7 +20,6 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
 
-from protocol_lab.compiler.operations.chosen import Chosen, load_item
 from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.compiler.operations.lists import load_number, store_number
 from protocol_lab.compiler.operations.slots import Slots, is_outside, load, moved, slot_at
@@ -311,9 +310,9 @@ def get_item(typing_context, items, index):
             )
 
         return slots.value_type(items, index), read_slot
-    if type(items) is types.Array or isinstance(items, Chosen):
+    if type(items) is types.Array:
         _expect_number(index)
-        return types.int64(items, index), (load_item if isinstance(items, Chosen) else load_number)
+        return types.int64(items, index), load_number
     plain = typing_context.resolve_function_type(operator.getitem, (items, index), {})
     if plain is None:
         return None
@@ -362,7 +361,7 @@ def frozen(kind: types.Type) -> types.Type:
     if isinstance(kind, Slots):
         item = frozen(kind.item)
         return Slots(item, kind.count, kind.first, kind.items_of, kind.counter, True)
-    return kind
+    return kind.copy(readonly=True) if type(kind) is types.Array else kind
 
 
 @intrinsic
@@ -374,7 +373,8 @@ def read_only(typing_context, value):
     def codegen(context, builder, signature, args):
         if isinstance(kind, Slots):
             return args[0]
-        return context.cast(builder, args[0], signature.args[0], signature.return_type)
+        seen = context.cast(builder, args[0], signature.args[0], seen_as)
+        return impl_ret_borrowed(context, builder, seen_as, seen)
 
     return seen_as(value), codegen
 
@@ -473,7 +473,7 @@ def _comparison(name: str, operation: Any) -> Any:
         is_in = operation is operator.contains
         if not is_in and _is_kept_whole(left, right):
             return _compare_whole(left, right, operation is operator.ne)
-        if isinstance(left, types.Array | Chosen) and not is_in:
+        if isinstance(left, types.Array) and not is_in:
             raise TypingError("arrays can't be compared; write `any(each == x for each in ...)`")
         among = is_in and isinstance(right, types.BaseTuple)
         if any(_is_text(each) != _is_text(left) for each in (right if among else [right])):

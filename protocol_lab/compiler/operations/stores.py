@@ -16,7 +16,6 @@ from numba.core import cgutils
 from numba.cpython.listobj import ListInstance
 from numba.np.arrayobj import make_array
 
-from protocol_lab.compiler.operations.chosen import Chosen, count_of, look_at
 from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.compiler.operations.slots import Slots, end_of, load, moved, slot_at
 from protocol_lab.errors import CapacityExceeded
@@ -127,8 +126,6 @@ def _items_of(
     if isinstance(source, types.List):
         items = ListInstance(context, builder, source, value)
         return items.size, source.dtype, items.getitem
-    if isinstance(source, Chosen):
-        return count_of(builder, value), types.int64, lambda at: look_at(builder, value, at)
     if type(source) is types.Array:
         array = make_array(source)(context, builder, value)
         return (
@@ -181,8 +178,6 @@ def _can_fill(target: Slots, source: types.Type) -> bool:
     """Is it an array with the same indices, a sequence or a list, with items that can be stored?"""
     if isinstance(source, types.BaseTuple):
         return all(can_store(target.item, each) for each in source.types)
-    if isinstance(source, Chosen):
-        return can_store(target.item, types.int64)
     if isinstance(source, types.List) or type(source) is types.Array:
         return can_store(target.item, source.dtype)
     slots = _slots_of(source)
