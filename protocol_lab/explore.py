@@ -104,7 +104,6 @@ def _searched(
     dry_run(model, chosen + chosen_steps)
     if request.symmetry:
         conditions = [] if request.constraint is None else [request.constraint]
-        conditions += [each.function for each in model.spec.ends if request.deadlock]
         check_alike(model, chosen + chosen_steps, conditions)
     request.progress, request.compiling = bar.update, bar.compiling
     began = time.perf_counter()

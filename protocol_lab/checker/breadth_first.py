@@ -35,14 +35,7 @@ from protocol_lab.checker.visited_set import KNOWN, NEW, OUTSIDE, PARTITIONS, Vi
 from protocol_lab.compiler.expansion import check_some, expand_some
 from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.model.spec import Model
-from protocol_lab.model.transitions import (
-    evaluate_step,
-    fails,
-    is_inside,
-    is_true,
-    may_end,
-    successors,
-)
+from protocol_lab.model.transitions import evaluate_step, fails, is_inside, is_true, successors
 from protocol_lab.symmetry.permutations import erased
 from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.system.interrupts import deferred_interrupts
@@ -397,10 +390,9 @@ class NativeSearch:
     def _count(self, chunk: Chunk, source: int) -> _Event | None:
         """Count the candidates of a chunk, up to the first event."""
         self.now, count, ending = chunk, chunk.count, None
-        dead, error = self._deadlock(chunk)
+        dead = self._deadlock(chunk)
         if dead is not None:
             count = int(np.searchsorted(chunk.parent_of[:count], dead - chunk.base))
-            ending = partial(_stop, error) if error is not None else None
         if chunk.judged < count:
             count, ending = chunk.judged, partial(self._stop_unjudged, chunk)
         if chunk.entered < count:
@@ -429,19 +421,13 @@ class NativeSearch:
             event = _Event("deadlock", -1, *self._row_and_parent(dead))
         return event
 
-    def _deadlock(self, chunk: Chunk) -> tuple[int | None, EvaluationError | None]:
-        """(the position of the first state of a chunk where a run is stuck, None), if deadlocks are
-        checked; (its position, the error) if it can't be computed whether the run may end there."""
+    def _deadlock(self, chunk: Chunk) -> int | None:
+        """The position of the first state of a chunk where a run is stuck, if deadlocks are
+        checked."""
         if not self.request.deadlock or chunk.begin < 0:
-            return None, None
-        for at in np.flatnonzero(chunk.degree_of[: chunk.done - chunk.begin] == 0):
-            position = chunk.begin + int(at)
-            try:
-                if not may_end(self.model, self._row_and_parent(position)[0]):
-                    return position, None
-            except EvaluationError as error:
-                return position, error
-        return None, None
+            return None
+        stuck = np.flatnonzero(chunk.degree_of[: chunk.done - chunk.begin] == 0)
+        return chunk.begin + int(stuck[0]) if len(stuck) else None
 
     @repeating()
     def _stop_unjudged(self, chunk: Chunk) -> None:

@@ -19,7 +19,7 @@ from protocol_lab.errors import EvaluationError
 from protocol_lab.model.parameters import values
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import Step, plain_arguments, steps_between
-from protocol_lab.model.transitions import attempt, choices, is_inside, is_true, may_end, successors
+from protocol_lab.model.transitions import attempt, choices, is_inside, is_true, successors
 
 
 def add_trace(
@@ -41,8 +41,7 @@ def add_trace(
             result.trace = steps_between(model, rows)
         result.trace_rows = rows
         result.violation_reason = reason_of(model, result.violated, rows)
-        stuck = result.violated == "deadlock" and next(successors(model, row), None) is None
-        dead = stuck and not may_end(model, row)
+        dead = result.violated == "deadlock" and next(successors(model, row), None) is None
         there = result.violated == GOAL and is_true(model, row, request.goal)
     except (StopIteration, EvaluationError):
         raise defect(model, f"the way to {result.violated}", row) from None

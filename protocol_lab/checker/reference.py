@@ -20,14 +20,7 @@ from protocol_lab.checker.request import (
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError
 from protocol_lab.model.spec import Model
-from protocol_lab.model.transitions import (
-    evaluate_step,
-    fails,
-    is_inside,
-    is_true,
-    may_end,
-    successors,
-)
+from protocol_lab.model.transitions import evaluate_step, fails, is_inside, is_true, successors
 from protocol_lab.symmetry.permutations import erased, smallest_name
 from protocol_lab.system.memory import allowed_bytes
 
@@ -81,7 +74,7 @@ class PythonSearch:
                 any_step = True
                 if not self._take_in(row, each.row, each.action.name, each.multiplicity):
                     return bound
-            if self.request.deadlock and not any_step and not may_end(self.model, row):
+            if self.request.deadlock and not any_step:
                 self._violated("deadlock", row, self.parent[row])
             self._report_progress(began)
         return None

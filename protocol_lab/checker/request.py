@@ -26,7 +26,6 @@ from protocol_lab.model.transitions import (
     fails,
     initial,
     is_true,
-    may_end,
     successors,
 )
 from protocol_lab.quantities import whole_number
@@ -113,7 +112,7 @@ class SearchRequest:
     )
     deadlock: bool = option(
         False,
-        help="report a state without a step as a violation, unless spec.may_end allows it",
+        help="report a state without a step as a violation",
         word="--deadlock",
         kind=bool,
         supported_by=ENGINES,
@@ -285,8 +284,6 @@ def evaluation_error(
         expected = [each.name for each in model.spec.expected]
     try:
         _judge(model, row, request, expected)
-        if request.deadlock:
-            may_end(model, row)
         for each in successors(model, row):
             _judge(model, each.row, request, expected)
             for step_invariant in request.step_invariants:

@@ -13,19 +13,9 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from protocol_lab.model.layout import Named, Node
-from protocol_lab.model.parameters import (
-    Bound,
-    Domain,
-    Member,
-    OneOf,
-    Range,
-    Sequences,
-    Subset,
-    names_used,
-    same_for_all,
-)
+from protocol_lab.model.parameters import Bound, Domain, Member, Sequences, names_used, same_for_all
 from protocol_lab.model.spec import Action, Model, Property, Situation
+from protocol_lab.reader.possible_steps import loop_over, over_constants
 
 _NOT_SO = "not truth(function(s, c))"
 """Is a state not in a situation?"""
@@ -196,16 +186,7 @@ def _functions(action: Action) -> dict[str, Callable]:
     if action.multiplicity:
         functions["multiplicity"] = action.multiplicity
     for name, domain in action.domains.items():
-        match domain:
-            case Range(low, high):
-                bounds = {"low": low, "high": high}
-            case Subset(of) | OneOf(of):
-                bounds = {"mask": of}
-            case Sequences(low, high, length):
-                bounds = {"low": low, "high": high, "length": length}
-            case _:
-                bounds = {}
-        for which, bound in bounds.items():
+        for which, bound in vars(domain).items():
             if callable(bound):
                 functions[f"{which}_{name}_"] = bound
     return functions
@@ -224,39 +205,13 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
 
     def bound(which: str, bound: Bound) -> str:
         if not callable(bound):
-            return over_constants(bound, model)
+            return over_constants(bound)
         return f"{which}_{name}_({', '.join(scope[each] for each in names_used(bound))})"
 
+    found = loop_over(f"{name}_", domain, bound)
+    if found is not None:
+        return found
     match domain:
-        case Node(count):
-            return [f"for {name}_ in range(1, {over_constants(count, model)} + 1):"]
-        case Range(low, high):
-            return [f"for {name}_ in range({bound('low', low)}, {bound('high', high)} + 1):"]
-        case Named(names):
-            return [f"for {name}_ in range({len(names)}):"]
-        case Subset(of, wanted):
-            if isinstance(of, Node):
-                mask = f"(1 << ({over_constants(of.count, model)} + 1)) - 2"
-            else:
-                mask = bound("mask", of)
-            # The same order as `subsets`, but a generator would take much longer to compile.
-            lines = [
-                f"mask_{name} = {mask}",
-                f"{name}_ = mask_{name}",
-                f"for at_{name} in range(1 << size_of(mask_{name})):",
-                f"{name}_ = ({name}_ - mask_{name}) & mask_{name}",
-            ]
-            if wanted is not None:
-                count = over_constants(wanted, model)
-                lines.append(f"if size_of({name}_) != {count}: continue")
-            return lines
-        case OneOf(of):
-            return [
-                f"left_{name} = max(1, {bound('mask', of)})  # bit 0, NONE, if the set is empty",
-                f"while left_{name} > 0:",
-                f"{name}_ = smallest_of(left_{name})",
-                f"left_{name} &= left_{name} - 1",
-            ]
         case Sequences(low, high, length):
             sequence = f"sequence_at(at_{name}, low_{name}, numbers_{name}, length_{name})"
             return [
@@ -280,15 +235,6 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
                 f"{name}_ = read_only({this})",
             ]
     raise TypeError(f"{domain!r} is not a domain")
-
-
-def over_constants(expression: int | str, model: Model) -> str:
-    """A bound over names of constants as code that reads them from `c`."""
-    tree = ast.parse(str(expression), mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = f"c.{node.id}"
-    return f"({ast.unparse(tree)})"
 
 
 # --- How many of an action's first parameters a refusal depends on -------------------------------

@@ -34,11 +34,6 @@ _ALLOWED = (
 )
 """The nodes that a condition's syntax tree may have."""
 
-_WORD = 64
-_LONGEST, _DEEPEST = 10_000, 60
-"""The most characters of a condition, and its deepest nesting, since the compiler recurses as
-deep."""
-
 
 def predicate(model: Model, condition: str | Callable[..., Any]) -> Callable[..., bool]:
     """A function (s, c) for an expression, or the given function itself; tried on one state.
@@ -70,42 +65,23 @@ def example(model: Model) -> str:
 
 def _from_text(model: Model, text: str) -> Callable[..., bool]:
     scope = names_in_scope(model)
-    _refuse(model, text, _syntax_tree(model, text), scope)
     source = f"def predicate(s, c):\n    return bool(\n{text.strip()}\n)\n"  # may end in a comment
-    exec(compile(source, CONDITION, "exec"), scope)
-    function = scope["predicate"]
-    function.lab_source = source
-    return function
-
-
-def _syntax_tree(model: Model, text: str) -> ast.Expression:
-    if len(text) > _LONGEST:
-        raise LabError(
-            f"The condition {quoted(text)} has {len(text):,} characters, more than {_LONGEST:,}:"
-            " write it into the spec, as a function with @spec.constraint or @spec.situation."
-        )
     try:
-        return ast.parse(text.strip(), mode="eval")
-    except (RecursionError, MemoryError):
-        raise _too_deep(text) from None
-    except (SyntaxError, ValueError) as error:
+        _refuse(model, ast.parse(text.strip(), mode="eval"), scope)
+        exec(compile(source, CONDITION, "exec"), scope)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         cause = shortened(getattr(error, "msg", error))
         raise LabError(
             f"{quoted(text)} is not a Python expression ({cause}); write one over s and c, such as"
             f' "{example(model)}".'
         ) from None
+    function = scope["predicate"]
+    function.lab_source = source
+    return function
 
 
-def _too_deep(text: str) -> LabError:
-    return LabError(
-        f"The condition {quoted(text)} is nested deeper than {_DEEPEST} times: write it shorter."
-    )
-
-
-def _refuse(model: Model, text: str, tree: ast.Expression, scope: dict[str, Any]) -> None:
+def _refuse(model: Model, tree: ast.Expression, scope: dict[str, Any]) -> None:
     """Raise LabError for what a condition can't use."""
-    if _depth(tree) > _DEEPEST:
-        raise _too_deep(text)
     own = {"s", "c", *(node.id for node in ast.walk(tree) if _is_bound(node))}
     for node in ast.walk(tree):
         what = None
@@ -120,8 +96,6 @@ def _refuse(model: Model, text: str, tree: ast.Expression, scope: dict[str, Any]
                 what = f"the name {quoted(name)}, which begins with an underscore"
             case ast.Name(name) if not (name in own or name in scope or name in BUILT_IN):
                 what = f"the name {quoted(name)}, which neither the spec nor the kit has"
-            case ast.BinOp(left, op, right) if _grows(left, op, right):
-                what = f"{quoted(ast.unparse(node))}, which may be too large"
             case ast.Constant(value) if not isinstance(value, int | str):
                 what = f"the value {quoted(value)}: a state holds whole numbers and names"
             case ast.comprehension(is_async=1):
@@ -135,36 +109,9 @@ def _refuse(model: Model, text: str, tree: ast.Expression, scope: dict[str, Any]
             )
 
 
-def _grows(left: ast.expr, op: ast.operator, right: ast.expr) -> bool:
-    """Can the result be of unlimited size, such as 9**9**9 or "a" * 10**9?"""
-    if isinstance(op, ast.LShift):
-        numbers = (each.value for each in ast.walk(right) if isinstance(each, ast.Constant))
-        grows = any(isinstance(each, ast.Pow | ast.LShift) for each in ast.walk(right))
-        return grows or any(isinstance(each, int) and each >= _WORD for each in numbers)
-    if isinstance(op, ast.Pow):
-        within = [*ast.walk(left), *ast.walk(right)]
-        known = isinstance(right, ast.Constant) and isinstance(right.value, int)
-        simple = isinstance(right, ast.Name | ast.Attribute) or (known and right.value < _WORD)
-        return not simple or any(isinstance(each, ast.Pow) for each in within)
-    sequences = (ast.List, ast.Tuple, ast.ListComp)
-    return any(
-        isinstance(each, sequences) or isinstance(getattr(each, "value", None), str)
-        for each in (left, right)
-    )
-
-
 def _is_bound(node: ast.AST) -> bool:
     """Is it a name that a generator expression binds?"""
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-
-
-def _depth(tree: ast.AST) -> int:
-    """How deep the tree is nested, found without recursion, since it may be very deep."""
-    level, depth = [tree], 0
-    while level and depth <= _DEEPEST:
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-        depth += 1
-    return depth
 
 
 def names_in_scope(model: Model) -> dict[str, Any]:

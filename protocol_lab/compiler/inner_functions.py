@@ -81,57 +81,44 @@ class _KernelLibrary(JITCodeLibrary):
         super()._optimize_final_module()
 
 
-@register_pass(mutates_CFG=False, analysis_only=False)
-class _ForKernelLibrary(LoweringPass):
-    """Makes the next pass write into a `_KernelLibrary`."""
+def _pass_into(library: type[JITCodeLibrary]) -> type[LoweringPass]:
+    """The pass that makes the next one write into such a library."""
 
-    _name = "for_kernel_library"
+    @register_pass(mutates_CFG=False, analysis_only=False)
+    class IntoLibrary(LoweringPass):
+        _name = f"into{library.__name__}"
 
-    def __init__(self) -> None:
-        LoweringPass.__init__(self)
+        def __init__(self) -> None:
+            LoweringPass.__init__(self)
 
-    def run_pass(self, state: Any) -> bool:
-        state.library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()  # as that pass does for a library that it makes
-        return False
+        def run_pass(self, state: Any) -> bool:
+            state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+            if library is _KernelLibrary:  # as the next pass does for a library that it makes
+                state.library.enable_object_caching()
+            return False
 
-
-@register_pass(mutates_CFG=False, analysis_only=False)
-class _ForInnerLibrary(LoweringPass):
-    """Makes the next pass write into an `_InnerLibrary`."""
-
-    _name = "for_inner_library"
-
-    def __init__(self) -> None:
-        LoweringPass.__init__(self)
-
-    def run_pass(self, state: Any) -> bool:
-        state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        return False
+    return IntoLibrary
 
 
 class GeneratedCompiler(CompilerBase):
     """Compiles a kernel: with Numba's own passes but for those that generated and rewritten code
     does not need, and into a `_KernelLibrary`."""
 
+    into = _pass_into(_KernelLibrary)
+
     def define_pipelines(self) -> list[PassManager]:
         """The one list of passes, which Numba asks for."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [each for each in passes.passes if each[0] not in _NEEDLESS]
-        self.add_to(passes)
+        passes.add_pass_after(self.into, AnnotateTypes)  # the last before lowering
         passes.finalize()
         return [passes]
-
-    def add_to(self, passes: PassManager) -> None:
-        """Add passes of its own."""
-        passes.add_pass_after(_ForKernelLibrary, AnnotateTypes)  # the last before lowering
 
 
 class _InnerCompiler(GeneratedCompiler):
     """The same passes, into an `_InnerLibrary`."""
 
-    def add_to(self, passes: PassManager) -> None:
-        passes.add_pass_after(_ForInnerLibrary, AnnotateTypes)  # the last before lowering
+    into = _pass_into(_InnerLibrary)
 
 
 inner = njit(

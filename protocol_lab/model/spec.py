@@ -10,7 +10,6 @@ is true or false:
     @spec.step_invariant            (before, after, c)  a property of every generated transition
     @spec.situation                 (s, c)              true in a state that is worth finding
     @spec.constraint                (s, c)              states outside are checked, not expanded
-    spec.may_end                    (s, c)              true in a state that is no deadlock
     @spec.view                      (s, c)              erases what must not distinguish states
     spec.symmetric                                      interchangeable nodes (`Symmetry`)
     @spec.property                  (<choices>)         a claim about whole runs, a `Formula`
@@ -128,7 +127,6 @@ class Spec:
     it was. `draw`, set by the spec's package, turns a state into SVG.
     `decisions` are the actions by which a controller, a balancer, an operator or the environment
     decides: counterexamples have them as late as what follows from them allows.
-    `ends` are the predicates of states in which a run may end, which are no deadlocks.
     `properties` and `fairness` are about whole runs (see `temporal_formulas`). `symmetries` and
     `erase`, the declared view, are used only by searches that ask for them. For the sequence
     diagram: `lifelines` are the participants, each a name, a kind of node, or a function of the
@@ -150,7 +148,6 @@ class Spec:
     invariants: list[Property] = field(default_factory=Registered)
     step_invariants: list[Property] = field(default_factory=Registered)
     constraints: list[Property] = field(default_factory=Registered)
-    ends: list[Property] = field(default_factory=list)
     situations: list[Situation] = field(default_factory=Registered)
     properties: list[TemporalProperty] = field(default_factory=Registered)
     refinements: list[Refinement] = field(default_factory=list)
@@ -227,11 +224,6 @@ class Spec:
     def constraint(self, function: Callable) -> Callable:
         """Register a bound on the states that are counted and expanded."""
         return self._register(self.constraints, function, True, "a constraint")
-
-    def may_end(self, function: Callable) -> Callable:
-        """Register a predicate (s, c): a state in which it is true is no deadlock, though no action
-        can be taken there."""
-        return self._register(self.ends, function, True, "a predicate of ends")
 
     def property(self, function: Callable[..., Formula]) -> Callable[..., Formula]:
         """Register a claim about whole runs: the function returns its formula (see

@@ -321,11 +321,6 @@ def is_inside(model: Model, row: bytes, constraint: Callable[..., Any] | None = 
     )
 
 
-def may_end(model: Model, row: bytes) -> bool:
-    """Is it one of the states in which a run may end (see `Spec.may_end`)? Raises as `evaluate`."""
-    return any(is_true(model, row, each.function) for each in model.spec.ends)
-
-
 def truth(condition: Callable[..., Any], said: Any) -> bool:
     """Whether what a condition returned is true. Raises SpecError if it is neither true nor false.
 

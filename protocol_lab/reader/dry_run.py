@@ -11,7 +11,7 @@ from types import FunctionType
 
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.model.spec import Model, Property, Spec
-from protocol_lab.model.transitions import evaluate_step, fails, initial, may_end, needed_attempts
+from protocol_lab.model.transitions import evaluate_step, fails, initial, needed_attempts
 from protocol_lab.reader.common_mistakes import refuse_common_mistakes, refuse_other_results
 from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
@@ -70,7 +70,7 @@ def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
 
 def _beside_actions(spec: Spec) -> Iterator[Callable]:
     """The functions that a search calls besides actions and properties."""
-    yield from (each.function for each in [*spec.situations, *spec.ends])
+    yield from (each.function for each in spec.situations)
     if spec.erase is not None:
         yield spec.erase
     for action in [*spec.inits, *spec.actions]:
@@ -111,7 +111,6 @@ def _walk(model: Model, states: list[Property], steps: list[Property]) -> None:
     for row in waiting:
         for each in states:
             fails(model, row, each)
-        may_end(model, row)
     while waiting and len(seen) < TRIED and attempted < ATTEMPTS:
         row = waiting.pop(0)
         for found in needed_attempts(model, row):

@@ -48,10 +48,30 @@ def possible(action: Callable[..., str], given: tuple[str, ...]) -> Callable[...
     """
     domains = open_parameters(action, given)
     scope: dict[str, Any] = {"__name__": __name__, "action_": action, "writable_": writable}
-    scope["size_"], scope["smallest_"] = size, smallest
+    scope["size_of"], scope["smallest_of"] = size, smallest
     lines, indent = [f"def possible({', '.join(['s', 'c', *given])}):"], "    "
+
+    def bound(name: str) -> Callable[[str, Bound], str]:
+        """The code for the bounds of a parameter; functions that it calls come into the scope."""
+
+        def value(which: str, declared: Bound) -> str:
+            if not callable(declared):
+                return over_constants(declared)
+            scope[f"{which}_{name}_"] = declared
+            return f"{which}_{name}_({', '.join(names_used(declared))})"
+
+        return value
+
     for name, domain in domains.items():
-        for line in _loop(action, name, domain, scope):
+        found = loop_over(name, domain, bound(name))
+        if isinstance(domain, Member):
+            found = [f"for {name} in s.{domain.path}:"]
+        if found is None:
+            raise LabError(
+                f"enabled({action.__name__}) can't be compiled without {name}, one of Sequences, of"
+                f' which there may be too many: use engine="python".'
+            )
+        for line in found:
             lines.append(indent + line)
             indent += "    " if line.startswith(("for ", "while ")) else ""
     arguments = ", ".join(["writable_(s)", "c", *domains_of(action, skip=2)])
@@ -67,50 +87,43 @@ def possible(action: Callable[..., str], given: tuple[str, ...]) -> Callable[...
     return function
 
 
-def _loop(action: Callable, name: str, domain: Domain, scope: dict[str, Any]) -> list[str]:
-    """The loop over a parameter's values, and the lines before it. Puts functions that its bounds
-    call into the scope."""
+def loop_over(name: str, domain: Domain, bound: Callable[[str, Bound], str]) -> list[str] | None:
+    """The loop over the numbers that a parameter may be: the lines before it, its head, and the
+    first lines of its body, which call `size_of` and `smallest_of`. None for a domain of other
+    values.
 
-    def value(which: str, bound: Bound) -> str:
-        if not callable(bound):
-            return _over_constants(bound)
-        scope[f"{which}_{name}_"] = bound
-        return f"{which}_{name}_({', '.join(names_used(bound))})"
-
+    bound: gives the code for a bound of the domain, and for the name that a function has there.
+    """
     match domain:
         case Node(count):
-            return [f"for {name} in range(1, {_over_constants(count)} + 1):"]
+            return [f"for {name} in range(1, {over_constants(count)} + 1):"]
         case Range(low, high):
-            return [f"for {name} in range({value('low', low)}, {value('high', high)} + 1):"]
+            return [f"for {name} in range({bound('low', low)}, {bound('high', high)} + 1):"]
         case Named(names):
             return [f"for {name} in range({len(names)}):"]
-        case Member(path):
-            return [f"for {name} in s.{path}:"]
         case Subset(of, wanted):
-            every = f"(1 << ({_over_constants(of.count)} + 1)) - 2" if isinstance(of, Node) else ""
+            every = f"(1 << ({over_constants(of.count)} + 1)) - 2" if isinstance(of, Node) else ""
+            # The same order as `subsets`, but a generator would take much longer to compile.
             lines = [
-                f"every_{name}_ = {every or value('mask', of)}",
+                f"every_{name}_ = {every or bound('of', of)}",
                 f"{name} = every_{name}_",
-                f"for at_{name}_ in range(1 << size_(every_{name}_)):",
+                f"for at_{name}_ in range(1 << size_of(every_{name}_)):",
                 f"{name} = ({name} - every_{name}_) & every_{name}_",
             ]
             if wanted is not None:
-                lines.append(f"if size_({name}) != {_over_constants(wanted)}: continue")
+                lines.append(f"if size_of({name}) != {over_constants(wanted)}: continue")
             return lines
         case OneOf(of):
             return [
-                f"left_{name}_ = max(1, {value('mask', of)})",
+                f"left_{name}_ = max(1, {bound('of', of)})  # bit 0, NONE, if the set is empty",
                 f"while left_{name}_ > 0:",
-                f"{name} = smallest_(left_{name}_)",
+                f"{name} = smallest_of(left_{name}_)",
                 f"left_{name}_ &= left_{name}_ - 1",
             ]
-    raise LabError(
-        f"enabled({action.__name__}) can't be compiled without {name}, one of Sequences, of which"
-        f' there may be too many: use engine="python".'
-    )
+    return None
 
 
-def _over_constants(expression: int | str) -> str:
+def over_constants(expression: int | str) -> str:
     """A bound over names of constants as code that reads them from `c`."""
     tree = ast.parse(str(expression), mode="eval")
     for node in ast.walk(tree):

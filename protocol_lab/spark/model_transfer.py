@@ -102,7 +102,6 @@ def functions_of(spec: Spec) -> list[Callable]:
         *spec.step_invariants,
         *spec.expected,
         *spec.constraints,
-        *spec.ends,
     ]
     functions = [each.function for each in properties]
     for action in [*spec.inits, *spec.actions]:

@@ -2,7 +2,6 @@
 
 import math
 import signal
-from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -85,43 +84,6 @@ def test_deadlocks_are_reported_on_request():
     assert agree(model, deadlock=True, to_the_end=True).violated == "deadlock"
     both = agree(model, deadlock=True, to_the_end=True, invariants=["never_to_three"])
     assert (both.violated, both.violating) == ("deadlock", {"never_to_three": 1})
-
-
-def at_the_limit(s, c):
-    """The counter is where it stops."""
-    return s.n == c.limit
-
-
-def at_no_limit(s, c):
-    return s.n == c.limit + 1
-
-
-@pytest.mark.parametrize("more", [{}, {"to_the_end": True}])
-def test_where_a_run_may_end_there_is_no_deadlock(more):
-    spec = replace(counter, ends=[])
-    spec.may_end(at_no_limit)
-    model = spec.bind(limit=5)
-    assert agree(model, deadlock=True, **more).violated == "deadlock"
-    spec.may_end(at_the_limit)
-    assert agree(model, deadlock=True, **more).verdict == "holds"
-    assert agree(spec.bind(limit=5, step=7), deadlock=True, **more).violated == "deadlock"
-
-
-def test_where_a_run_may_end_is_true_or_false():
-    spec = replace(counter, ends=[])
-    spec.may_end(never_at)
-    with pytest.raises(LabError, match="never_at returned ''; a condition is True or False"):
-        explore(spec.bind(), deadlock=True, progress=False)
-    with pytest.raises(LabError, match=r"takes_one: a predicate of ends is a function of \(s, c\)"):
-        spec.may_end(takes_one)
-
-
-def never_at(s, c):
-    return ""
-
-
-def takes_one(s):
-    return True
 
 
 def test_a_parameter_may_be_one_of_several_names():

@@ -135,8 +135,8 @@ REFUSED_CONDITIONS = [
     *("", " ", "#", "(", "1 +", "1 2", "s.", "s.next_id = 1", "1; 2", "if s: 1", "import os"),
     *("lambda: 1", "x := 1", "await x", "yield 1", "print('x')", "open('x')", "__import__('os')"),
     *("s.__class__", "s._data", "getattr(s, 'x')", "type(s)", "s()", "s.next_id()", "(1)()"),
-    *("{1: 2}", "*s", "f'{s}'", "'a' + 'b'", "1.5 > s.next_id", "None", "s @ c"),
-    *("9**9**9", "1 << 9999", "[0] * 10**10", "not " * 5_000 + "s", "s" + ".a" * 4_000),
+    *("{1: 2}", "*s", "f'{s}'", "1.5 > s.next_id", "None", "s @ c"),
+    *("not " * 5_000 + "s", "s" + ".a" * 4_000),
     *("s", "s.no_such_field", "c.no_such", "nothing > 1", "range > 1", "sys.exit()"),
     "1)\nimport os\n(1",
 ]

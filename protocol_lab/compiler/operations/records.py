@@ -23,13 +23,7 @@ from numba.extending import intrinsic, overload
 from protocol_lab.compiler.operations.integers import fault_if
 from protocol_lab.compiler.operations.lists import load_number, store_number
 from protocol_lab.compiler.operations.slots import Slots, is_outside, load, moved, slot_at
-from protocol_lab.compiler.operations.stores import (
-    as_kept,
-    bytes_in,
-    can_store,
-    has_same_bytes,
-    store,
-)
+from protocol_lab.compiler.operations.stores import as_kept, bytes_in, can_store, store
 from protocol_lab.errors import CapacityExceeded
 from protocol_lab.model import containers
 from protocol_lab.model.layout import ArrayLayout, IntegerLayout, StructLayout
@@ -546,16 +540,6 @@ equal, unequal = _comparison("equal", operator.eq), _comparison("unequal", opera
 contained = _comparison("contained", operator.contains)
 
 
-@intrinsic
-def byte_at(typing_context, record, index):
-    """One byte of a record, unsigned."""
-
-    def codegen(context, builder, signature, args):
-        return builder.load(moved(builder, args[0], args[1]))
-
-    return types.uint8(record, types.intp), codegen
-
-
 def _container(kind: Any) -> StateRecord:
     if not isinstance(kind, StateRecord) or kind.layout.kind == "struct":
         raise TypingError("this is not a sequence or bag of the state")
@@ -623,19 +607,3 @@ def _overflow(container):
         raise CapacityExceeded
 
     return raise_bare
-
-
-@overload(operator.lt)
-def _less(left, right):
-    if not isinstance(left, types.Record) or not has_same_bytes(left, right):
-        return None
-    size = left.size
-
-    def less(left, right):
-        for k in range(size):
-            a, b = byte_at(left, k), byte_at(right, k)
-            if a != b:
-                return a < b
-        return False
-
-    return less

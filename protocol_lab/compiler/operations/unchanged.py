@@ -15,7 +15,7 @@ from numba.core.imputils import RefType, impl_ret_borrowed, iternext_impl, lower
 from numba.extending import intrinsic
 
 from protocol_lab.compiler.operations.integers import fault_if
-from protocol_lab.compiler.operations.records import Container, start_of
+from protocol_lab.compiler.operations.records import Container, compare_bytes, start_of
 from protocol_lab.compiler.operations.slots import Slots, end_of, give_next, load, slot_at
 from protocol_lab.reader.dependencies import short_hash
 
@@ -104,16 +104,8 @@ def _iternext(context, builder, signature, args, result):
     data, count = iterator.array, builder.load(iterator.count)
     changed = builder.icmp_signed("!=", count, end_of(builder, slots, data))
     if slots.items_of == "bag":
-        changed = builder.or_(changed, _differs(builder, slots, data, iterator.copied, count))
+        start, size = slot_at(builder, slots, data, _INT64(0)), _INT64(slots.item_bytes)
+        order = compare_bytes(builder, start, iterator.copied, builder.mul(count, size))
+        changed = builder.or_(changed, builder.icmp_signed("!=", order, order.type(0)))
     fault_if(context, builder, changed)
     give_next(context, builder, iterator, slots, count, result)
-
-
-def _differs(builder: ir.IRBuilder, slots: Slots, data: Any, copied: Any, count: Any) -> Any:
-    """Are the first items other ones than those that were copied?"""
-    number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(number, [pointer, pointer, _INT64])
-    memcmp = cgutils.get_or_insert_function(builder.module, kind, "memcmp")
-    start = slot_at(builder, slots, data, _INT64(0))
-    size = builder.mul(count, _INT64(slots.item_bytes))
-    return builder.icmp_signed("!=", builder.call(memcmp, [start, copied, size]), number(0))

@@ -17,8 +17,6 @@ import numpy as np
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.compiler.expansion import SuccessorBuffer, check_some
 from protocol_lab.compiler.fingerprint import fingerprints
-from protocol_lab.errors import EvaluationError
-from protocol_lab.model.transitions import may_end
 from protocol_lab.spark.executor.candidates import OutgoingCandidates, Parcel
 from protocol_lab.spark.executor.deduplication import UnvisitedCandidates
 from protocol_lab.spark.executor.level_files import Block
@@ -119,12 +117,6 @@ class Tasks:
         if self.task_request.deadlock:
             for at in begin + np.flatnonzero(found.degree_of[: done - begin] == 0):
                 print_, row = int(block.fingerprints[at]), block.rows[at].tobytes()
-                try:
-                    if may_end(self.model, row):
-                        continue
-                except EvaluationError:  # which the driver meets as well
-                    report.over = row.hex()
-                    return begin
                 report.found(Finding(False, print_, DEADLOCK, print_, row.hex()))
         rows, actions = found.out[:count], found.action_of[:count]
         parents = block.fingerprints[found.parent_of[:count]]
