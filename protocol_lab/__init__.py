@@ -46,7 +46,6 @@ from protocol_lab.model.layout import (
     Per,
     Seq,
     Struct,
-    one_of,
 )
 from protocol_lab.model.node_sets import (
     contains,
@@ -122,7 +121,6 @@ __all__ = [
     "leads_to",
     "members",
     "nodes_up_to",
-    "one_of",
     "only",
     "pop_first",
     "remove_at",

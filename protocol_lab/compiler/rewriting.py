@@ -361,13 +361,6 @@ class _Rewriter(ast.NodeTransformer):
         return self.visit(_prepared(self.function, expression, self.code))
 
     def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
-        if declared.union is not None:
-            kind = declared.union.kinds.index(declared)
-            for each in node.keywords:
-                if each.arg not in declared.field_types:
-                    raise self._refusal(node, f"{declared.__name__} has no field {each.arg}")
-            node.keywords.append(ast.keyword("kind", ast.Constant(kind)))
-            declared = declared.union
         fields = tuple(keyword.arg for keyword in node.keywords)
         name = "_".join(["_new", declared.__name__, *fields])
         self.names.setdefault(name, self.constructor(declared, fields))

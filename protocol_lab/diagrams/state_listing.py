@@ -12,7 +12,7 @@ from protocol_lab.drawing.state_table import matched_items, state_table, value_t
 from protocol_lab.model.layout import ArrayLayout, StructLayout
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import plain_value
-from protocol_lab.model.step_text import Step, own_fields
+from protocol_lab.model.step_text import Step
 
 _INDENT = " " * 11
 
@@ -50,8 +50,6 @@ def _changes(name: str, layout: Any, value: Any, old: Any) -> Iterator[str]:
         case ArrayLayout(item, _, per_node):
             for key in value if per_node else range(len(value)):
                 yield from _changes(f"{name}[{key}]", item, value[key], old[key])
-        case StructLayout(kind="struct") if own_fields(layout, value) != own_fields(layout, old):
-            yield f"{name}: {value_text(layout, old)} → {value_text(layout, value)}"
         case StructLayout(kind="struct"):
             for key, part in layout.fields.items():
                 yield from _changes(f"{name}.{key}".lstrip("."), part, value[key], old[key])

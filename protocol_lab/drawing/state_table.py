@@ -14,7 +14,7 @@ from protocol_lab.model.evaluation import kept
 from protocol_lab.model.layout import ArrayLayout, IntegerLayout, Node, Per, StructLayout
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import plain_value
-from protocol_lab.model.step_text import own_fields, told_fields
+from protocol_lab.model.step_text import told_fields
 
 SAME, CHANGED, ADDED, REMOVED = "", "changed", "added", "removed"
 
@@ -120,9 +120,8 @@ def _split(
         pairs = [(value[node], old[node]) for node in nodes]
         tables.setdefault(declared.node, []).extend(_cells(name, layout.item, pairs))
     elif isinstance(layout, StructLayout) and layout.kind == "struct":
-        told = {*own_fields(layout, value), *own_fields(layout, old)}
-        for key in (each for each in layout.fields if each in told):
-            part, field_type = layout.fields[key], declared.field_types[key]
+        for key, part in layout.fields.items():
+            field_type = declared.field_types[key]
             _split(model, f"{name}.{key}", field_type, part, value[key], old[key], tables, lines)
     elif (value or old) and _holds_structs(layout):
         lines.append(_items_table(name, layout, value, old))
@@ -225,13 +224,11 @@ def _pieces(layout: Any, value: Any, old: Any) -> list[MarkedText]:
                 parts.append([MarkedText("zeros" if not keys else "then zeros")])
             return _enclosed("[", parts, "]")
     if layout.kind == "struct":
-        told = {*own_fields(layout, value), *own_fields(layout, old)}
         return _enclosed(
             "",
             [
                 [MarkedText(f"{name} "), *_pieces(part, value[name], old[name])]
                 for name, part in layout.fields.items()
-                if name in told
             ],
             "",
         )

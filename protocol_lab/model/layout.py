@@ -105,25 +105,20 @@ class NodeSet:
 class Named:
     """One of several names, stored as 0, 1, 2, ...; the pictures show the name.
 
-    `Named("idle", "busy")`; a module that was written for an earlier release gives the names as
-    one tuple. Raises LabError unless they are texts, all of them different.
+    Raises LabError unless they are texts, all of them different.
     """
 
     names: tuple[str, ...]
 
-    def __init__(self, *names: str | Iterable[str]):
-        in_one = (
-            len(names) == 1 and isinstance(names[0], Iterable) and not isinstance(names[0], str)
-        )
-        given = tuple(names[0]) if in_one else names
-        texts = all(isinstance(each, str) for each in given)
-        if not (given and texts and len(set(given)) == len(given)):
-            shown = ", ".join(map(repr, given))
+    def __init__(self, *names: str):
+        texts = all(isinstance(each, str) for each in names)
+        if not (names and texts and len(set(names)) == len(names)):
+            shown = ", ".join(map(repr, names))
             raise LabError(
                 f"Named({shown}): give it the names, each of them once, as in"
                 ' Named("idle", "busy").'
             )
-        object.__setattr__(self, "names", given)
+        object.__setattr__(self, "names", names)
 
 
 class NamedValue(int):
@@ -248,19 +243,12 @@ class Struct(metaclass=_Listed):
 
     In a function of a spec it is laid out as in the state (see `state_view`), so that its fields
     and their items can be assigned, with the same checks; elsewhere it keeps what it is given.
-    `field_types` are the types of all fields. `union` is the class that this is one kind of (see
-    `one_of`), `kinds` are the classes that this is the union of.
+    `field_types` are the types of all fields.
     """
 
     field_types: ClassVar[dict[str, Any]] = {}
-    union: "ClassVar[type[Struct] | None]" = None
-    kinds: "ClassVar[tuple[type[Struct], ...]]" = ()
 
     def __new__(cls, *unnamed: Any, **values: Any) -> Self:
-        """A record; of one kind of a union a record of the union."""
-        if cls.union is not None:
-            cls._check_names(unnamed, values)
-            return cls.union(kind=cls.__name__, **values)
         for state in states_given():
             if cls in state._layout.structs:
                 cls._check_names(unnamed, values)
@@ -300,49 +288,6 @@ class Struct(metaclass=_Listed):
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.field_types)
         return f"{type(self).__name__}({values})"
-
-
-def one_of(*kinds: type[Struct]) -> type[Struct]:
-    """A Struct for records of several kinds: `messages: Bag(one_of(Ask, Grant), "slots")`.
-
-    It has the fields of all of them, and a field `kind` that names which one a record is.
-    `Grant(client=1, until=3)` makes a record of the union, and `m.kind == "Grant"` asks for it.
-    Fields that a kind lacks are 0, so that equal messages are equal bytes. For the same classes it
-    is the same union. Raises LabError where they do not go together: a class is a kind of one union
-    only, and fields of one name have one type.
-    """
-    if not kinds or not all(isinstance(each, type) and issubclass(each, Struct) for each in kinds):
-        raise LabError("one_of(...) takes classes that are a Struct, as in one_of(Ask, Grant).")
-    name = "_or_".join(each.__name__ for each in kinds)
-    known = kinds[0].union
-    if known is not None and known.kinds == kinds:
-        return known
-    fields: dict[str, Any] = {"kind": Named(*(each.__name__ for each in kinds))}
-    for each in kinds:
-        if each.union is not None or each.kinds:
-            of = each.union or each
-            raise LabError(f"{each.__name__} is part of {of.__name__} already: use that union.")
-        for its_field, declared in each.field_types.items():
-            if its_field == "kind":
-                raise LabError(
-                    f"{each.__name__}.kind: a union names its kinds in a field of this name; call"
-                    " the field something else."
-                )
-            if fields.setdefault(its_field, declared) != declared:
-                raise LabError(
-                    f"{name}: the field {its_field!r} has different types; give it the same type in"
-                    " all of them, or different names."
-                )
-    union = type(name, (Struct,), {"__annotations__": fields, "kinds": kinds})
-    for each in kinds:
-        each.union = union
-    return union
-
-
-def kind_of(declared: type[Struct], value: dict[str, Any]) -> type[Struct]:
-    """The class that a record, given as plain values, was made by: one kind of a union, or its
-    own."""
-    return next((each for each in declared.kinds if each.__name__ == value["kind"]), declared)
 
 
 @cache
@@ -415,11 +360,6 @@ class IntegerLayout:
         return self.code, self.low, self.high, self.choices
 
 
-def _class_name(declared: type[Struct]) -> tuple:
-    place = declared.__module__, declared.__qualname__
-    return *place, *declared.field_types, *map(_class_name, declared.kinds)
-
-
 @dataclass(frozen=True)
 class StructLayout:
     """Named fields at byte offsets. `kind` is struct, seq or bag."""
@@ -452,12 +392,13 @@ class StructLayout:
 
     @cached_property
     def class_name(self) -> tuple:
-        """What distinguishes its class from others: module, name and fields, and a union's kinds.
+        """What distinguishes its class from others: module, name and fields.
 
         A cell that is run again declares the same class as before, by this name. Numba may use the
         type of one for the other, so compiled code depends on the name, never on the class itself.
         """
-        return _class_name(self.declared)
+        declared = self.declared
+        return declared.__module__, declared.__qualname__, *declared.field_types
 
     @cached_property
     def structs(self) -> "dict[type[Struct], StructLayout]":
@@ -554,11 +495,6 @@ def _resolve(declared: Any, sizes: Mapping[str, int], place: str) -> Any:
         case Bag(item, capacity):
             return _counted("size", item, capacity, sizes, "bag", place)
         case type() if issubclass(declared, Struct):
-            if declared.union is not None:
-                raise LabError(
-                    f"{place}: {declared.__name__} is one kind of {declared.union.__name__}:"
-                    " declare the field as that union, which holds any of its kinds."
-                )
             parts = {
                 name: _resolve(part, sizes, f"{declared.__name__}.{name}")
                 for name, part in declared.field_types.items()

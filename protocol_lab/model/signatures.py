@@ -77,9 +77,4 @@ def _forms(item: object) -> str:
     """How such an item is written, if it has fields: those that tell it from others are enough."""
     if not (isinstance(item, type) and issubclass(item, Struct)):
         return ""
-    kinds = [_form(kind) for kind in item.kinds or (item,)]
-    return f", by fields that single it out: {' or '.join(kinds)}"
-
-
-def _form(kind: type[Struct]) -> str:
-    return f"{kind.__name__}({', '.join(kind.field_types)})"
+    return f", by fields that single it out: {item.__name__}({', '.join(item.field_types)})"

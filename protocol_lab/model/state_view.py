@@ -17,7 +17,6 @@ from protocol_lab.model.layout import (
     NamedValue,
     Struct,
     StructLayout,
-    kind_of,
     named_value,
     number_named,
     other_names,
@@ -157,9 +156,8 @@ class StructView(View):
         values = plain(self)
         if not isinstance(values, dict):
             return f"{self._layout.declared.__name__}({values!r})"
-        kind = kind_of(self._layout.declared, values)
-        shown = (f"{name}={each!r}" for name, each in values.items() if name in kind.field_types)
-        return f"{kind.__name__}({', '.join(shown)})"
+        shown = (f"{name}={each!r}" for name, each in values.items())
+        return f"{self._layout.declared.__name__}({', '.join(shown)})"
 
 
 class ContainerView(StructView):
@@ -501,12 +499,6 @@ def _list_kind(layout: ArrayLayout | StructLayout) -> str:
     return layout.items_of if isinstance(layout, ArrayLayout) else layout.kind
 
 
-def _made_by(declared: type[Struct], layout: StructLayout) -> str:
-    """How a record is written, as in Grant(client=..., until=...)."""
-    fields = ", ".join(f"{each}=..." for each in layout.fields if each in declared.field_types)
-    return f"{declared.__name__}({fields})"
-
-
 def kind_wanted(layout: ArrayLayout | StructLayout) -> str:
     """What a field that is not a number holds, and how to fill it: part of a sentence."""
     if isinstance(layout, ArrayLayout):
@@ -514,11 +506,8 @@ def kind_wanted(layout: ArrayLayout | StructLayout) -> str:
         return f"has an item for every {each}: write them as a list, or assign to one item"
     if layout.kind != "struct":
         return why_not_assigned(layout.kind)
-    declared = layout.declared
-    if declared.kinds:
-        kinds = " or ".join(_made_by(each, layout) for each in declared.kinds)
-        return f"holds one of several kinds: write {kinds}"
-    return f"holds a {declared.__name__}: write {_made_by(declared, layout)}"
+    name, fields = layout.declared.__name__, ", ".join(f"{each}=..." for each in layout.fields)
+    return f"holds a {name}: write {name}({fields})"
 
 
 def plain_value(layout: Any, data: Any, at: int = 0) -> Any:

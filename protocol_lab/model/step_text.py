@@ -17,7 +17,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError, quoted, shortened
 from protocol_lab.model import node_sets
-from protocol_lab.model.layout import IntegerLayout, Named, Node, StructLayout, kind_of
+from protocol_lab.model.layout import IntegerLayout, Named, Node, StructLayout
 from protocol_lab.model.parameters import (
     Domain,
     Member,
@@ -144,15 +144,8 @@ def _argument_text(
     scope = {"s": view(model.layout, row), "c": model.constants, **args}
     others = [plain(each) for each in values(domain, scope) if each != value]
     own = plain(value)
-    kind = kind_of(value._layout.declared, own)
-    if kind is not value._layout.declared:
-        others = [each for each in others if each["kind"] == own["kind"]]
-    fields = ", ".join(
-        f"{key}={_as_text(own[key])}"
-        for key in fields_of(value._layout, own, others)
-        if key in kind.field_types
-    )
-    return f"{kind.__name__}({fields})"
+    shown = (f"{key}={_as_text(own[key])}" for key in fields_of(value._layout, own, others))
+    return f"{value._layout.declared.__name__}({', '.join(shown)})"
 
 
 FieldsOf = Callable[[StructLayout, dict, list[dict]], Iterable[str]]
@@ -164,7 +157,6 @@ def told_fields(layout: StructLayout, own: dict, others: Iterable[dict]) -> list
 
     A struct with a `Named` field is a union of message types. Of such a struct a field is left out
     if it is 0 here and in all others of the same kind, so that different messages never look alike.
-    Of a union made by `one_of` only the fields of the message's own kind are candidates.
     """
     names = [name for name, part in layout.fields.items() if is_named(part)]
     if not names:
@@ -172,23 +164,8 @@ def told_fields(layout: StructLayout, own: dict, others: Iterable[dict]) -> list
     zero = plain_value(layout, bytes(layout.size))
     alike = [own, *(each for each in others if all(each[n] == own[n] for n in names))]
     return [
-        name
-        for name in own_fields(layout, own)
-        if name in names or any(each[name] != zero[name] for each in alike)
+        name for name in own if name in names or any(each[name] != zero[name] for each in alike)
     ]
-
-
-def own_fields(layout: StructLayout, own: dict) -> list[str]:
-    """The fields of a struct (a plain value); of a union its `kind`, and those of that kind.
-
-    A field that an action set although the kind lacks it is one of them, so that nothing is hidden.
-    """
-    kind = kind_of(layout.declared, own)
-    if kind is layout.declared:
-        return list(own)
-    zero = plain_value(layout, bytes(layout.size))
-    known = {"kind", *kind.field_types}
-    return [name for name in own if name in known or own[name] != zero[name]]
 
 
 def is_named(part: Any) -> bool:
@@ -392,9 +369,8 @@ def _is_of_kind(domain: Domain, value: Any, scope: dict[str, Any]) -> bool:
         case Sequences():
             return isinstance(value, list | tuple) and all(map(_is_number, value))
         case Member(path):
-            names = _struct_names(path, scope)
-            if names:
-                return isinstance(value, _Fields) and value.name in ("", *names)
+            if name := _struct_name(path, scope):
+                return isinstance(value, _Fields) and value.name in ("", name)
     return _is_number(value)
 
 
@@ -407,8 +383,8 @@ def _kind(domain: Domain, scope: dict[str, Any]) -> str:
             return "not a set of nodes; write one such as {1, 3}, or {} for none"
         case Sequences():
             return "not a sequence of numbers; write one such as [1, 0, 2]"
-        case Member(path) if names := _struct_names(path, scope):
-            return f"not a {' or '.join(names)}; write {names[0]}(field=value, ...)"
+        case Member(path) if name := _struct_name(path, scope):
+            return f"not a {name}; write {name}(field=value, ...)"
         case Node() | OneOf():
             return "not a node; write its number, such as 1"
         case TrueOrFalse():
@@ -420,12 +396,10 @@ def _is_number(value: Any) -> bool:
     return type(value) is int
 
 
-def _struct_names(path: str, scope: dict[str, Any]) -> list[str]:
-    """The names of the structs in a container; none if it holds numbers."""
+def _struct_name(path: str, scope: dict[str, Any]) -> str:
+    """The name of the structs in a container; "" if it holds numbers."""
     item = follow(scope["s"], path)._layout.fields["items"].item
-    if not isinstance(item, StructLayout):
-        return []
-    return [each.__name__ for each in item.declared.kinds or (item.declared,)]
+    return item.declared.__name__ if isinstance(item, StructLayout) else ""
 
 
 def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
@@ -433,8 +407,6 @@ def _matches(domain: Domain, value: Any, wanted: Any) -> bool:
         return domain.names[value] == wanted
     if isinstance(value, StructView):
         own = plain(value)
-        if wanted.name and wanted.name != kind_of(value._layout.declared, own).__name__:
-            return False
         return all(key in own and _is_same(own[key], each) for key, each in wanted.items())
     if isinstance(domain, Subset):
         return node_sets.as_set(value) == set(wanted)

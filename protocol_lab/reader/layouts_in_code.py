@@ -87,11 +87,7 @@ class Layouts:
         if not isinstance(declared, type):
             return None
         derived = [each for kind, each in self.structs.items() if issubclass(kind, declared)]
-        return self.of_struct(declared) or (common(derived) if derived else None)
-
-    def of_struct(self, declared: type) -> StructLayout | None:
-        """The layout of a record of this class; one kind of a union is made as the union."""
-        return self.structs.get(getattr(declared, "union", None) or declared)
+        return self.structs.get(declared) or (common(derived) if derived else None)
 
 
 class LayoutsInCode:
@@ -160,7 +156,7 @@ class LayoutsInCode:
         if called in _GIVE_ITEMS and len(given) == 1:
             return item_of(self.of(given[0]))
         if isinstance(called, type):
-            return self.known.of_struct(called)
+            return self.known.structs.get(called)
         return self.known.of_annotation(getattr(called, "__annotations__", {}).get("return"))
 
 

@@ -368,7 +368,7 @@ class _Body(Flow[Variables]):
         return result
 
     def _record(self, declared: type[Struct], node: ast.Call, named: Variables) -> Possible:
-        layout = self.layouts.structs.get(declared.union or declared)
+        layout = self.layouts.structs.get(declared)
         for each in node.keywords:
             if layout is not None and each.arg in layout.fields:
                 wanted = _possible(layout.fields[each.arg])

@@ -314,8 +314,6 @@ class Expressions:
         kind = tla.type_of(declared)
         _, zero = self.types.zero(kind).parts
         parts = dict(zero)
-        if declared.union is not None:
-            parts["kind"] = tla.string(declared.__name__)
         for each in node.keywords:
             parts[each.arg] = self.as_(tla.type_of(kind.field_types[each.arg]), each.value, scope)
         return Value(tla.record(parts), kind)

@@ -291,8 +291,6 @@ def type_of(declared: Any) -> Any:
             return BOOL
         case layout.NodeSet():
             return NODES
-        case type() if issubclass(declared, Struct):
-            return declared.union or declared
     return {bool: BOOL, int: INT, str: TEXT}.get(declared, declared)
 
 

@@ -51,11 +51,10 @@ class Mask:
 
 @dataclass(frozen=True)
 class Record:
-    """A Struct; with `kinds`, the union of these, whose fields and `kind` it has."""
+    """A Struct."""
 
     name: str
     fields: tuple[tuple[str, "Kind"], ...]
-    kinds: tuple["Record", ...] = ()
 
     @property
     def text(self) -> str:
@@ -135,11 +134,8 @@ class Declarations:
             *(f"    {name}: {declared} = {values[name]}" for name, declared in self.constants),
         ]
         for each in (*self.structs, self.state):
-            for record in each.kinds or (each,):
-                lines += ["", "", f"class {record.name}(Struct):"]
-                lines += [f"    {name}: {kind.text}" for name, kind in record.fields]
-            if each.kinds:
-                lines += ["", "", f"{each.name} = one_of({', '.join(e.name for e in each.kinds)})"]
+            lines += ["", "", f"class {each.name}(Struct):"]
+            lines += [f"    {name}: {kind.text}" for name, kind in each.fields]
         return "\n".join(lines)
 
 
@@ -205,13 +201,7 @@ class _Declaring:
         if self.chance.random() < 0.35:
             kinds.append(self.array(self.simple()))
         fields = tuple((f"{name[0].lower()}{k}", e) for k, e in enumerate(kinds))
-        return self.union(name, fields) if self.chance.random() < 0.2 else Record(name, fields)
-
-    def union(self, name: str, fields: tuple[tuple[str, Kind], ...]) -> Record:
-        """A union whose kinds have the first field in common, and the others or none of them."""
-        kinds = Record(f"{name}A", fields), Record(f"{name}B", fields[:1])
-        kind = Name(tuple(each.name for each in kinds))
-        return Record(name, (("kind", kind), *fields), kinds)
+        return Record(name, fields)
 
     def simple(self) -> Kind:
         node = self.chance.choice(self.nodes)

@@ -423,8 +423,6 @@ class Expressions:
                 return self.chance.choice(known) if known else self.place(scope, kind)[0]
             except NoWay:
                 pass
-        if kind.kinds:
-            kind = self.chance.choice(kind.kinds)
         given = []
         for name, each in kind.fields:
             if isinstance(each, Line | Pile) or self.chance.random() > 0.8:

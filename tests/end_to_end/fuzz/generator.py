@@ -43,7 +43,7 @@ from protocol_lab import (
     HOLDS, NONE, TAKEN, Array, Bag, Bool, Int8, Int16, Int32, Limits, Member, Named, Node, NodeSet,
     Per, Range, Seq, Sequences, Spec, Struct, Subset, add, add_once, always, always_eventually,
     append, contains, erase, eventually, eventually_always, find, is_in, is_subset, last, leads_to,
-    members, nodes_up_to, one_of, only, pop_first, remove_at, size, smallest, take, truncate,
+    members, nodes_up_to, only, pop_first, remove_at, size, smallest, take, truncate,
     with_node, without_node,
 )
 
