@@ -31,7 +31,6 @@ from protocol_lab.model.containers import (
     take,
     truncate,
 )
-from protocol_lab.model.enabledness import enabled
 from protocol_lab.model.layout import (
     NONE,
     Array,
@@ -108,7 +107,6 @@ __all__ = [
     "choice",
     "contains",
     "either",
-    "enabled",
     "erase",
     "eventually",
     "eventually_always",
