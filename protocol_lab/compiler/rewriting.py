@@ -28,6 +28,7 @@ from protocol_lab.compiler.arithmetic import as_call, computed_once, counting, i
 from protocol_lab.errors import LabError, place
 from protocol_lab.model import node_sets
 from protocol_lab.model.layout import Struct
+from protocol_lab.model.parameters import Sequences
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.reader.named_values import TAKE_ITEMS, NamesToNumbers
 from protocol_lab.reader.reading import names_assigned, reading
@@ -231,8 +232,10 @@ class _Rewriter(ast.NodeTransformer):
         return self._operation(node)
 
     def _operation(self, node: ast.BinOp) -> ast.expr:
+        declared = self.function.__annotations__
         for each in (node.left, node.right):
-            if isinstance(each, ast.Name) and each.id in own_lists(self.function):
+            name = each.id if isinstance(each, ast.Name) else ""
+            if name in own_lists(self.function) or isinstance(declared.get(name), Sequences):
                 raise self._refusal(node, "a list can't be added or multiplied: write a loop")
         return as_call(node)
 
