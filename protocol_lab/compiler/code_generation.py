@@ -153,7 +153,7 @@ def _loop_end(number: int, action: Action) -> list[str]:
     return [f"if 0 < answer <= {max(alike)}: break"] if alike else []
 
 
-def property_piece(model: Model, declared: Property | Situation, asked: str) -> Piece:
+def property_piece(declared: Property | Situation, asked: str) -> Piece:
     """A piece that returns 1 where `asked` is true, or a state is not in the situation, else 0.
     asked: an expression that calls the property's function on a state s, or, for a step, on
     `earlier` and s."""
@@ -172,7 +172,7 @@ def property_piece(model: Model, declared: Property | Situation, asked: str) -> 
     return Piece(declared.name, "\n".join(lines) + "\n", {"function": declared.function})
 
 
-def predicate_piece(model: Model, function: Callable, parameters: list[str]) -> Piece:
+def predicate_piece(function: Callable, parameters: list[str]) -> Piece:
     """A piece that returns 1 where a predicate is true; it may take s, c and parameters, whose
     values are given."""
     scope = {each: f"number_at(values, {k})" for k, each in enumerate(parameters)}

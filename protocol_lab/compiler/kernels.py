@@ -149,7 +149,7 @@ class Kernels:
         return check
 
     def _property_pieces(self, properties: list[Property], fails: str) -> list[Piece]:
-        return [property_piece(self.model, each, fails) for each in properties]
+        return [property_piece(each, fails) for each in properties]
 
     def judge(self, predicates: list[Callable], parameters: list[str]) -> Callable:
         """A function (rows, constants, values) -> an array whose bit i tells whether predicates[i]
@@ -158,7 +158,7 @@ class Kernels:
         parameters: the names, beside s and c, that the predicates may take, in the order of values.
         """
         addresses = self._builder.addresses(
-            [predicate_piece(self.model, each, parameters) for each in predicates]
+            [predicate_piece(each, parameters) for each in predicates]
         )
         loop = self._builder.loop(loops.check, loops.CHECK)
 

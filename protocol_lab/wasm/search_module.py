@@ -112,7 +112,7 @@ def _one_after_the_other(builder: Builder, pieces: list[Piece]) -> Callable:
 def _judging(builder: Builder, model: Model, properties: list[Property], fails: str) -> Callable:
     """A compiled function (table, row, parent, wanted): the wanted properties that fail, as
     bits."""
-    pieces = [property_piece(model, each, fails) for each in properties]
+    pieces = [property_piece(each, fails) for each in properties]
     lines = ["def judge(table, row, parent, wanted):", "    failed = 0"]
     for k in range(len(pieces)):
         lines += [
