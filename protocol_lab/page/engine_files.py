@@ -68,7 +68,8 @@ def _kit_files() -> dict[str, Path]:
             inside = path.relative_to(ROOT / package)
             if package == "protocol_lab" and inside.parts[0] in NOT_NEEDED:
                 continue
-            if path.suffix == ".py" or {"scenarios", "lessons", "recordings"} & {*inside.parts}:
+            kept = path.suffix == ".py" or path.name == "recordings.json"
+            if kept or {"scenarios", "lessons"} & {*inside.parts}:
                 files[path.relative_to(ROOT).as_posix()] = path
     for path in (ROOT / "notebooks").glob("*/*.py"):  # their exercises
         files[path.relative_to(ROOT).as_posix()] = path

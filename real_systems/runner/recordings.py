@@ -92,13 +92,12 @@ class Recording:
 
 
 def write_recordings(runs: list[Recording], file: Path) -> None:
-    """Write runs of a story as JSON, an act a line. Raises OSError."""
+    """Write runs as JSON, an act a line. Raises OSError."""
     texts = []
     for each in runs:
         parts = asdict(each)
         acts = ",\n".join(json.dumps(act) for act in parts.pop("acts"))
         texts.append(f'{{"acts": [\n{acts}\n],\n{json.dumps(parts).removeprefix("{")}')
-    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("[" + ",\n".join(texts) + "]\n", encoding="utf-8")
 
 

@@ -2,7 +2,7 @@
 
 A story is a function of a stage, whose methods are acts, each followed by what must come about. Its
 cases say what came of it, by release and settings. The stories of a system are the list STORIES in
-real_systems/SYSTEM/stories.py; what was recorded of them is beside it, in `recordings`.
+real_systems/SYSTEM/stories.py; what was recorded of them is beside it, in recordings.json.
 """
 
 import importlib
@@ -206,7 +206,7 @@ def recorded(story: Story, release: str, settings: Mapping[str, str]) -> Recordi
     """The recording of this run that travels with the kit, if there is one."""
     file, chosen = recordings_file(story), story.chosen(settings)
     for each in read_recordings(file) if file.exists() else []:
-        if (each.release, each.settings) == (release, chosen):
+        if (each.story, each.release, each.settings) == (story.name, release, chosen):
             return each
     return None
 
@@ -219,9 +219,9 @@ def keep_recording(story: Story, recording: Recording) -> None:
 
 
 def recordings_file(story: Story) -> Path:
-    """The file with the recordings of a story, beside its module."""
+    """The file with the recordings of a system's stories, beside the module of this one."""
     module = importlib.import_module(story.play.__module__)
-    return Path(module.__file__).parent / "recordings" / f"{story.name}.json"
+    return Path(module.__file__).with_name("recordings.json")
 
 
 def _modules() -> Iterator[Any]:
