@@ -106,52 +106,37 @@ def _of_lines(cluster: Cluster, partition: str) -> Iterator[Event]:
             yield Event(time, broker, text, said.entry.place)
 
 
+_TEXTS = {
+    "came_back_clean": "starts after a clean shutdown",
+    "came_back_empty": "starts with an empty log directory",
+    "came_back_unclean": "starts without a clean shutdown before",
+    "started": "has started",
+    "shut_down": "has shut down",
+    "loaded": "loads its log{ends}",
+    "leads": "leads in epoch {epoch}{ends}",
+    "follows": "{follows} in epoch {epoch}{ends}",
+    "truncates": "truncates its log to offset {end}",
+    "truncates_committed": (
+        "truncates its log to offset {end}, below its high watermark {high_watermark}"
+    ),
+    "isr_shrinks": "shrinks the ISR to {members}{ends}",
+    "isr_grows": "expands the ISR to {members}{ends}",
+    "recovers": "is elected though it may lack records",
+    "halts": "ends itself rather than truncate its log",
+}
+
+
 def _text(said: Said) -> str:
     """What a line says of a broker and its log; "" for what is said elsewhere."""
     fields = said.fields
-    match said.kind:
-        case "came_back_clean":
-            return "starts after a clean shutdown"
-        case "came_back_empty":
-            return "starts with an empty log directory"
-        case "came_back_unclean":
-            return "starts without a clean shutdown before"
-        case "started":
-            return "has started"
-        case "shut_down":
-            return "has shut down"
-        case "loaded":
-            return f"loads its log, {_ends_text(fields)}"
-        case "leads":
-            return f"leads in epoch {fields['epoch']}, {_ends_text(fields)}"
-        case "follows" if "leader" not in fields:
-            return f"follows in epoch {fields['epoch']}, {_ends_text(fields)}"
-        case "follows" if fields["leader"] == NONE:
-            return f"knows of no leader in epoch {fields['epoch']}, {_ends_text(fields)}"
-        case "follows":
-            leader, epoch = fields["leader"], fields["epoch"]
-            return f"follows broker {leader} in epoch {epoch}, {_ends_text(fields)}"
-        case "truncates":
-            return f"truncates its log to offset {fields['end']}"
-        case "truncates_committed":
-            return (
-                f"truncates its log to offset {fields['end']}, below its high watermark"
-                f" {fields['high_watermark']}"
-            )
-        case "isr_shrinks" | "isr_grows":
-            verb = "shrinks" if said.kind == "isr_shrinks" else "expands"
-            ends = f", {_ends_text(fields)}" if "end" in fields else ""
-            return f"{verb} the ISR to {brokers_text(fields['isr'])}{ends}"
-        case "recovers":
-            return "is elected though it may lack records"
-        case "halts":
-            return "ends itself rather than truncate its log"
-    return ""
-
-
-def _ends_text(fields: dict) -> str:
-    """Where a log ends, and the high watermark if that is said."""
-    text = f"log end {fields['end']}"
-    if "high_watermark" in fields:
-        text += f", high watermark {fields['high_watermark']}"
-    return text
+    ends = f", log end {fields['end']}" if "end" in fields else ""
+    if ends and "high_watermark" in fields:
+        ends += f", high watermark {fields['high_watermark']}"
+    leader = fields.get("leader")
+    follows = "follows" if leader is None else f"follows broker {leader}"
+    return _TEXTS.get(said.kind, "").format(
+        ends=ends,
+        follows="knows of no leader" if leader == NONE else follows,
+        members=brokers_text(fields.get("isr", ())),
+        **fields,
+    )

@@ -19,7 +19,6 @@ from real_systems.kafka.logs.reading.lines.times import (
     in_year,
     stamps_in,
 )
-from real_systems.kafka.logs.reading.unread import shown
 
 
 @dataclass(slots=True)
@@ -86,38 +85,24 @@ _HALF = DAY // 2
 _MOST_DAYS = 400
 
 
-def completed(
-    files: Iterable[tuple[Path, int, Sequence[Entry]]], known: Sequence[int]
-) -> tuple[list[str], list[tuple[Path, Entry, int]]]:
-    """Complete the times of these entries, file by file.
+def completed(entries: Sequence[Entry], name: Path, written: int, known: Sequence[int]) -> str:
+    """Complete the times of a file's entries that lack their day or their year. Returns by what, or
+    "" if nothing tells.
 
-    files: each with its name, when it was last written, and its entries. known: the first and the
-    last time of which other files speak, if any do. Returns sentences on
-    where dates are from, and for each file without any its first entry and how many there are.
+    written: when the file was last written. known: the first and the last time of which other files
+    speak, if any do.
     """
-    remarks, without = [], []
-    for name, written, entries in files:
-        lacking = [each for each in entries if each.lacks]
-        if not lacking:
-            continue
-        _roll_over(lacking)
-        named = day_named(name.name)
-        span = [named * DAY, (named + 1) * DAY - 1] if named is not None else list(known)
-        if not span and lacking[0].lacks == NEEDS_YEAR:
-            span = [written - 366 * DAY, written + DAY]
-        shift = _shift(lacking, span) if span else None
-        if shift is None:
-            without.append((name, lacking[0], len(lacking)))
-            continue
-        lacks = "a date" if lacking[0].lacks == NEEDS_DAY else "a year"
-        for each in lacking:
-            each.time, each.lacks = each.time + shift, ""
-        source = "its name" if named is not None else "other files" if known else "its own date"
-        remarks.append(
-            f"{shown(name)} has times without {lacks}: by {source} they begin on"
-            f" {day(lacking[0].time)}."
-        )
-    return remarks, without
+    _roll_over(entries)
+    named = day_named(name.name)
+    span = [named * DAY, (named + 1) * DAY - 1] if named is not None else list(known)
+    if not span and entries[0].lacks == NEEDS_YEAR:
+        span = [written - 366 * DAY, written + DAY]
+    shift = _shift(entries, span) if span else None
+    if shift is None:
+        return ""
+    for each in entries:
+        each.time, each.lacks = each.time + shift, ""
+    return "its name" if named is not None else "other files" if known else "its own date"
 
 
 def _roll_over(entries: Sequence[Entry]) -> None:

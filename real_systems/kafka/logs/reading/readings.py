@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from real_systems.kafka.logs.reading.broker_lines import WORDS, Said, said_in
-from real_systems.kafka.logs.reading.entries import Entry, completed
+from real_systems.kafka.logs.reading.entries import Entry, completed, day
 from real_systems.kafka.logs.reading.lines.attribution import Attribution, Names, doubts_of, own_id
 from real_systems.kafka.logs.reading.lines.file_lines import (
     LONGEST,
@@ -15,10 +15,11 @@ from real_systems.kafka.logs.reading.lines.file_lines import (
     lines_with,
 )
 from real_systems.kafka.logs.reading.lines.layouts import Columns, Layout, Line, continues, parsed
+from real_systems.kafka.logs.reading.lines.times import NEEDS_DAY
 from real_systems.kafka.logs.reading.metadata_log import MetadataRecord, records_in
 from real_systems.kafka.logs.reading.segments import metadata_in
 from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
-from real_systems.kafka.logs.reading.unread import Doubt, Unread, add, together
+from real_systems.kafka.logs.reading.unread import Doubt, Unread, add, shown, together
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """run(function, items): what the function gives for each of the items, in their order."""
@@ -32,6 +33,11 @@ class Reading:
     records: list[MetadataRecord] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     names: Names = field(default_factory=Names)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The entries that say something, each once, though it may say two things."""
+        return list({id(each.entry): each.entry for each in self.said}.values())
 
 
 def here(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
@@ -140,26 +146,29 @@ def _head(
 def dated(found: Sequence[tuple[Source, Reading]]) -> tuple[list[str], list[Unread]]:
     """Complete the times that lack their date. What has none says nothing. Returns sentences on
     where dates are from, and what was left out."""
-    entries: dict[Source, dict[int, Entry]] = {}
-    times = []
-    for source, reading in found:
-        entries[source] = {id(each.entry): each.entry for each in reading.said}
-        times += [each.time for each in entries[source].values() if not each.lacks]
-        times += [each.time for each in reading.records if each.time is not None]
-    known = [min(times), max(times)] if times else []
-    remarks, without = completed(
-        [
-            (source.name, round(source.path.stat().st_mtime * 1000), list(each.values()))
-            for source, each in entries.items()
-        ],
-        known,
-    )
-    for _, reading in found if without else ():
-        reading.said = [each for each in reading.said if not each.entry.lacks]
-    why = "without a date, which neither the file's name nor other files tell"
-    return remarks, [
-        Unread(name, why, count, entry.number, entry.text) for name, entry, count in without
+    entries = [
+        list({id(said.entry): said.entry for said in each.said}.values()) for _, each in found
     ]
+    times = [each.time for some in entries for each in some if not each.lacks]
+    times += [each.time for _, one in found for each in one.records if each.time is not None]
+    known = [min(times), max(times)] if times else []
+    remarks, unread = [], []
+    for source, reading in found:
+        lacking = [each for each in reading.entries if each.lacks]
+        if not lacking:
+            continue
+        first, name = lacking[0], source.name
+        lacks = "a date" if first.lacks == NEEDS_DAY else "a year"
+        written = round(source.path.stat().st_mtime * 1000)
+        if by := completed(lacking, name, written, known):
+            remarks.append(
+                f"{shown(name)} has times without {lacks}: by {by} they begin on {day(first.time)}."
+            )
+        else:
+            reading.said = [each for each in reading.said if not each.entry.lacks]
+            why = "without a date, which neither the file's name nor other files tell"
+            unread.append(Unread(name, why, len(lacking), first.number, first.text))
+    return remarks, unread
 
 
 def attributed(sources: Sources, found: Iterable[tuple[Source, Reading]]) -> list[Doubt]:
@@ -173,7 +182,7 @@ def attributed(sources: Sources, found: Iterable[tuple[Source, Reading]]) -> lis
     attribution = Attribution(names, said, sources.roots)
     doubtful = []
     for source, reading in readings:
-        for entry in {id(each.entry): each.entry for each in reading.said}.values():
+        for entry in reading.entries:
             if entry.node is None:
                 nodes = attribution.of_line(source.path, entry.columns)
                 entry.node = nodes[0] if len(nodes) == 1 else None
