@@ -80,10 +80,9 @@ def check_partition(
 
 def _static(cluster: Cluster, known: dict[int, Any], otherwise: Any) -> Any:
     """What the controllers' own files say; if there are none, what any file does."""
-    before = cluster.snapshot.records if cluster.snapshot else []
     brokers = {
         each.data["brokerId"]
-        for each in [*before, *cluster.records]
+        for each in (*cluster.before, *cluster.records)
         if each.type == "REGISTER_BROKER_RECORD"
     }
     of_controllers = [value for node, value in known.items() if node not in brokers]
@@ -121,7 +120,7 @@ class _Reader:
     def __init__(self, cluster: Cluster, name: str):
         self.name = name
         self._records = cluster.records
-        self._before = cluster.snapshot.records if cluster.snapshot else []
+        self._before = cluster.before
         self._topic_name, _, index = name.rpartition("-")
         self._index = int(index)
         topics = [topic for topic, its in cluster.topics.items() if its == self._topic_name]

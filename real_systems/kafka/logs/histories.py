@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import merge
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from real_systems.kafka.logs.moments import NOTHING_KNOWN, UNKNOWN, Moment, decided
@@ -107,6 +107,11 @@ class Cluster:
         """Is there a metadata log, or a snapshot of it, among what was read?"""
         return bool(self.records or self.snapshot)
 
+    @property
+    def before(self) -> Sequence[MetadataRecord]:
+        """The records of the snapshot, if there is one."""
+        return self.snapshot.records if self.snapshot else ()
+
     def said_of(self, kind: str, partition: str | None = None) -> list[Said]:
         """What lines of this kind say, of this partition or of any, by time."""
         return self._said_by_kind.get((kind, partition), [])
@@ -152,15 +157,14 @@ class Cluster:
 
     @cached_property
     def _snapshot_records(self) -> "_RecordIndex":
-        return _RecordIndex(self.snapshot.records if self.snapshot else [], self.names)
+        return _RecordIndex(self.before, self.names)
 
     @cached_property
     def topics(self) -> dict[str, str]:
         """The names of topics by their ids."""
-        records = chain(self.snapshot.records if self.snapshot else [], self.records)
         return {
             each.data["topicId"]: one_line(each.data["name"])
-            for each in records
+            for each in (*self.before, *self.records)
             if each.type == "TOPIC_RECORD"
         }
 

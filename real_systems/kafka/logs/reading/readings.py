@@ -6,7 +6,7 @@ from typing import Any
 
 from real_systems.kafka.logs.reading.broker_lines import WORDS, Said, said_in
 from real_systems.kafka.logs.reading.entries import Entry, completed, day
-from real_systems.kafka.logs.reading.lines.attribution import Attribution, Names, doubts_of, own_id
+from real_systems.kafka.logs.reading.lines.attribution import Attribution, Names, own_id
 from real_systems.kafka.logs.reading.lines.file_lines import (
     LONGEST,
     blocks_of,
@@ -187,10 +187,12 @@ def attributed(sources: Sources, found: Iterable[tuple[Source, Reading]]) -> lis
                 nodes = attribution.of_line(source.path, entry.columns)
                 entry.node = nodes[0] if len(nodes) == 1 else None
                 if entry.node is None:
-                    doubtful.append((source.name, entry.number, entry.text, nodes))
+                    doubtful.append(
+                        Doubt(source.name, str(nodes), 1, entry.number, entry.text, nodes)
+                    )
             entry.columns = ()
     for k, source in enumerate(sources.files):
         if source.node is None and source.kind is not Kind.LOG:
             nodes = attribution.of_file(source.beside or source.path)
             sources.files[k] = replace(source, node=nodes[0] if len(nodes) == 1 else None)
-    return doubts_of(doubtful)
+    return together(doubtful)

@@ -37,26 +37,19 @@ class Unread:
 
 
 @dataclass(slots=True)
-class Doubt:
+class Doubt(Unread):
     """Lines whose broker is not certain: they are attributed to none (`Entry.node` is None).
 
-    nodes: the brokers that they may be of; empty if nothing names one. lines, number, first: as in
-    `Unread`.
+    nodes: the brokers that they may be of; empty if nothing names one.
     """
 
-    path: Path
-    nodes: tuple[int, ...]
-    lines: int
-    number: int
-    first: str
+    nodes: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         whose = " or ".join(map(str, self.nodes))
-        return (
-            f"Not attributed: {shown(self.path)}:{self.number}{_more(self.lines)},"
-            f" {f'which may be of broker {whose}' if whose else 'whose broker nothing tells'}:"
-            f" {quote(self.first)}"
-        )
+        whose = f"which may be of broker {whose}" if whose else "whose broker nothing tells"
+        which = f"{shown(self.path)}:{self.number}{_more(self.lines)}"
+        return f"Not attributed: {which}, {whose}: {quote(self.first)}"
 
 
 def _more(lines: int) -> str:

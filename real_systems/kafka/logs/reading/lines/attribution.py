@@ -7,12 +7,11 @@ folder say; the number in the folder's name. Clues of one strength that disagree
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from real_systems.kafka.logs.reading.lines.layouts import Columns, Line
-from real_systems.kafka.logs.reading.unread import Doubt
 
 _OWN = re.compile(
     r"\[[A-Z][^\[\]\n]{0,120}?(?:\b(?:id|nodeId|brokerId|broker|controllerId|replicaId|localId)="
@@ -169,15 +168,3 @@ class _File:
             for value, ids in known.items()
             if _NUMBERED.search(value)
         )
-
-
-def doubts_of(lines: Sequence[tuple[Path, int, str, tuple[int, ...]]]) -> list[Doubt]:
-    """The doubts about lines, each with its file, number, text, and the brokers it may be of."""
-    found: dict[tuple[Path, tuple[int, ...]], Doubt] = {}
-    for path, number, text, nodes in lines:
-        known = found.get((path, nodes))
-        if known:
-            known.lines += 1
-        else:
-            found[path, nodes] = Doubt(path, nodes, 1, number, text)
-    return list(found.values())
