@@ -5,8 +5,8 @@ So every decision is seen, in order, whichever broker is paused or dead.
 
 import re
 import shutil
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -254,17 +254,26 @@ class KRaftCluster(Cluster):
         """The partition, as clients name it."""
         return self.clients.jvm.org.apache.kafka.common.TopicPartition(TOPIC, 0)
 
+    @contextmanager
     def admin(
         self, address: str = "", patience: int = 20_000, controllers: bool = False
-    ) -> "_Admin":
-        """An administrator's client; patience is in milliseconds."""
+    ) -> Iterator[Any]:
+        """An administrator's client, which is closed without waiting for what it still asks;
+        patience is in milliseconds."""
         where = (
             {"bootstrap.controllers": self.address(*self.controllers)}
             if controllers
             else {"bootstrap.servers": address}
         )
         times = {"default.api.timeout.ms": patience, "request.timeout.ms": min(patience, 5000)}
-        return _Admin(self, where | times)
+        jvm = self.clients.jvm
+        made = jvm.org.apache.kafka.clients.admin.Admin.create(
+            self.clients.properties(where | times)
+        )
+        try:
+            yield made
+        finally:
+            made.close(jvm.java.time.Duration.ofMillis(1))
 
     def quorum(self, patience: int = 20_000) -> Quorum | None:
         """The quorum as its leader describes it; None if nobody answers, as during an election.
@@ -352,21 +361,6 @@ def _format_options(release: str, elr: bool | None, features_of: str) -> list[st
     if elr is not None and has_elr(release):
         options += ["--feature", f"eligible.leader.replicas.version={int(elr)}"]
     return options
-
-
-class _Admin:
-    """An administrator's client that is closed without waiting for what it still asks."""
-
-    def __init__(self, cluster: KRaftCluster, properties: dict[str, Any]):
-        self._jvm = cluster.clients.jvm
-        made = cluster.clients.properties(properties)
-        self._admin = self._jvm.org.apache.kafka.clients.admin.Admin.create(made)
-
-    def __enter__(self) -> Any:
-        return self._admin
-
-    def __exit__(self, *_: object) -> None:
-        self._admin.close(self._jvm.java.time.Duration.ofMillis(1))
 
 
 class _Decisions:
