@@ -1,6 +1,9 @@
 """The challenges of Kafka, the easiest first: what an adversary can do to it."""
 
+from kafka_spec.exercises.async_isr import careless
 from kafka_spec.model import Constants, State, has_offset, presumes_leadership
+from kafka_spec.unclean_leader_election import common_prefix, log_of
+from protocol_lab import NONE
 from protocol_lab.catalog import package_folder
 from protocol_lab.teaching.challenges import Challenge, told_until
 from protocol_lab.traces.scenarios import read_scenario
@@ -19,9 +22,151 @@ def two_leaders_write(s: State, c: Constants) -> bool:
     )
 
 
+def is_crossed(s, c) -> bool:
+    """Does broker 1 hold the records A, B, and broker 2 the records B, A?"""
+    one, two = s.logs[1].records, s.logs[2].records
+    return (one[0], one[1], two[0], two[1]) == (1, 2, 2, 1)
+
+
+def is_committed_by_a_zombie(s: State, c: Constants) -> bool:
+    """Has a deposed leader that does not know it, with two in its ISR, committed a record?"""
+    return any(
+        presumes_leadership(s, leader)
+        and s.quorum_state.leader != leader
+        and s.replica_state[leader].hw > 0
+        and len(s.replica_state[leader].isr) == 2
+        for leader in range(1, c.replicas + 1)
+    )
+
+
+def the_latest_offset_has_it(s, c) -> bool:
+    """After the unstable replica's death somebody leads who has all that was committed."""
+    leader, committed = s.zk_state.leader, s.committed_messages
+    return (
+        leader != NONE
+        and s.replica_states[c.unstable_replica].is_shutdown
+        and common_prefix(committed, log_of(s, leader)) == len(committed)
+    )
+
+
 NO_BOUNDS = {"max_leader_epoch": None, "max_log_length": None}
 
+FOUND = read_scenario(package_folder("kafka") / "scenarios" / "talk_46_56_found_scenario.txt")
+
 CHALLENGES = [
+    Challenge(
+        "cross_the_logs",
+        "Cross the logs",
+        "Bring two logs to hold the records A, B and B, A: at each offset they differ.",
+        spec="kafka.finite_replicated_log",
+        constants={"replicas": 2},
+        reach=is_crossed,
+        hints=[
+            "Broker 1 holds record A at offset 0 and record B at offset 1, broker 2 the reverse.",
+            "No log starts with what the other one starts with, so copying does not help.",
+        ],
+    ),
+    Challenge(
+        "commit_as_a_zombie",
+        "Commit after you were deposed",
+        "Two replicas run KIP-320. Let a replica with two members in its ISR commit a record,"
+        " although the controller does not have it as leader any more. It is harmless: whoever"
+        " leads next holds the record too.",
+        spec="kafka.kip_320",
+        constants={"replicas": 2},
+        reach=is_committed_by_a_zombie,
+        hints=[
+            "To commit it must have led, and the follower must have copied the record in the same"
+            " leader epoch. None of that is new.",
+            "Who has to learn that it is deposed, for a leader to stop? When does it learn that?",
+            "The controller may decide anew at any moment before the last step.",
+        ],
+    ),
+    Challenge(
+        "lose_a_message",
+        "Lose a message by the default rule",
+        "Unclean elections are allowed, and take the first alive replica. Lose a committed"
+        " message.",
+        spec="kafka.unclean_leader_election",
+        constants={"election_rule": "first_alive"},
+        breaks="committed_messages_never_lost",
+        hints=[
+            "Something has to be committed that broker 2 does not hold. So broker 2 must be out"
+            " of the ISR when it is committed.",
+            "After that broker 3 has to leave the ISR too, and it leaves only if it lags: there"
+            " must be a message that it lacks.",
+            "A producer has one message in flight at a time. There are two producers.",
+        ],
+    ),
+    Challenge(
+        "abuse_an_old_request",
+        "Abuse an old request",
+        "Here the controller accepts every request for an ISR, whatever version it is based on."
+        " Make it count a replica that lacks what the leader calls committed.",
+        spec=careless,
+        breaks="valid_high_watermark",
+        hints=[
+            "The leader must have forgotten a request, because it has heard of a later version,"
+            " while the request is still on its way.",
+            "Let the controller remove both followers, so that the leader believes it is alone."
+            " Then an old request brings one of them back.",
+        ],
+    ),
+    Challenge(
+        "commit_without_the_eligible",
+        "Make the eligible replicas lack a record",
+        "There is an ELR, but the high watermark rises while the ISR is smaller than"
+        " min.insync.replicas, as up to Kafka 3.6. No broker stops and no log is lost; one session"
+        " may expire, and one follower may lag. Let the controller elect a leader that lacks what"
+        " consumers have read.",
+        spec="kafka.kip_966",
+        constants={
+            "strict_min_isr": False,
+            "data_loss_shutdown_limit": 0,
+            "fence_broker_limit": 1,
+            "leader_shrink_isr_limit": 1,
+        },
+        breaks="leader_completeness_property",
+        hints=[
+            "A follower that leaves the ISR is remembered as eligible: the controller takes for"
+            " granted that nothing is committed without it. Let the leader commit alone.",
+            "The leader accepts a write as long as it believes that the ISR has two members. So let"
+            " it ask for the ISR {1} first, then write, and only then learn that the controller"
+            " agrees.",
+        ],
+    ),
+    Challenge(
+        "save_offset_1",
+        "Save offset 1",
+        "Slide 52 of the talk: offset 1 was just committed. No clean election will come. Let"
+        " broker 1 die and the latest offset be elected, and yet nothing be lost.",
+        spec="kafka.unclean_leader_election",
+        given=told_until(FOUND, 52),
+        reach=the_latest_offset_has_it,
+        forbidden=["elect_new_leader"],
+        hints=[
+            "On slide 56 broker 2 wins against broker 3, because its last message is of a later"
+            " epoch. Which message is that, and does the leader have it?",
+            "Which action makes a replica drop what its log does not share with the leader's?",
+            "The rule acts only when nobody of the ISR is alive. So broker 3 must lag, and leave"
+            " the ISR, before broker 1 dies.",
+        ],
+    ),
+    Challenge(
+        "lose_a_record",
+        "Lose a record before KIP-101",
+        "Two replicas cut off at their high watermark in *every* new epoch, as the original"
+        " specification has it. Make a member of the controller's ISR lack a committed record.",
+        spec="kafka.truncate_to_high_watermark",
+        constants={"replicas": 2},
+        breaks="strong_isr",
+        hints=[
+            "Nobody may be dropped from the ISR on the way. Which other decision of the controller"
+            " makes a follower truncate?",
+            "Let the controller elect a leader three times, the first and the last time the same"
+            " replica. The follower picks up the first decision, and later the last one.",
+        ],
+    ),
     Challenge(
         "two_leaders_write",
         "Let two leaders write",
@@ -60,10 +205,7 @@ CHALLENGES = [
         spec="kafka.unclean_leader_election",
         constants=NO_BOUNDS,
         breaks="committed_messages_never_lost",
-        given=told_until(
-            read_scenario(package_folder("kafka") / "scenarios" / "talk_46_56_found_scenario.txt"),
-            50,
-        ),
+        given=told_until(FOUND, 50),
         hints=[
             "Which of both messages at that offset is of the later epoch? Would you rather have"
             " the other one committed?",

@@ -22,6 +22,7 @@
     docs [FOLDER]                           write the API reference, made from the docstrings
     prepare                                 compile and check everything in advance
     site [FOLDER]                           write the notebooks as pages without an installation
+    slides LESSON FILE                      write a lesson as one HTML file, to present or to print
     bundle FOLDER [--platform NAME] ...     write the pages and the kit, for offline use
 
 SPEC is a name that `specs` lists, the path of a file (my/two_phase.py), or a module's name. The
@@ -316,6 +317,11 @@ def _parser() -> argparse.ArgumentParser:
     site = commands.add_parser("site", help="write the notebooks as web pages")
     site.add_argument("folder", nargs="?", default="site", help="where to write it; default: site")
     site.set_defaults(command=_site)
+
+    slides = commands.add_parser("slides", help="write a lesson as one HTML file, to present")
+    slides.add_argument("lesson", help="such as kafka/the_talk")
+    slides.add_argument("file", help="the HTML file to write")
+    slides.set_defaults(command=_slides)
 
     bundle = commands.add_parser("bundle", help="write everything that is needed without a network")
     bundle.add_argument("folder", help="where to write it")
@@ -771,6 +777,14 @@ def _site(options: argparse.Namespace) -> int:
     for each in build(folder, tell=lambda progress: print(progress, file=sys.stderr)):
         print(each, file=sys.stderr)
     print(f"Open {folder / 'index.html'}, or put the folder on any web server.")
+    return 0
+
+
+def _slides(options: argparse.Namespace) -> int:
+    from protocol_lab.site.deck import write_deck
+
+    write_deck(options.lesson, Path(options.file))
+    print(f"Open {options.file} in a browser; p is the presenter's view, and printing makes a PDF.")
     return 0
 
 

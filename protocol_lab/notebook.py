@@ -28,8 +28,8 @@ from protocol_lab.teaching.challenges import challenge_named, shortest
 from protocol_lab.teaching.feedback import folded
 from protocol_lab.teaching.overview import progress
 from protocol_lab.teaching.questions import ask
-from protocol_lab.traces.scenarios import Scenario, play, scenario, split_caption
-from protocol_lab.traces.walk import Moment, Walk
+from protocol_lab.traces.scenarios import Scenario, play, scenario
+from protocol_lab.traces.walk import Walk
 
 __all__ = [
     "Walk",
@@ -63,21 +63,15 @@ def step(of: str | Model, configuration: str | None = None, /, **constants: Any)
     return Stepper(load(of).bind(configuration, **constants) if isinstance(of, str) else of)
 
 
-def replay(name: str, slide: int | None = None, *, spec: str | Model | None = None) -> Stepper:
-    """A stepper at the start of a scenario, or just before a slide, with the scenario's steps to
-    redo.
+def replay(name: str, *, spec: str | Model | None = None) -> Stepper:
+    """A stepper at the start of a scenario, with the scenario's steps to redo.
 
     name: a scenario's name, or the path of any file that the kit can read: a scenario, an exported
     walk, TLC's output (also `-dumpTrace json`), or a trace of Apalache or Quint in ITF. spec: the
     spec, or the model with its constants, that such a trace is about, where it does not say it.
-    Raises LabError for an unknown scenario or slide, and for a file that does not fit.
+    Raises LabError for an unknown scenario, and for a file that does not fit.
     """
-    stepper = Stepper(_read(name, spec))
-    if slide is not None:
-        shown = _moments_of(stepper.walk, (slide, slide))
-        stepper.walk.go_to(max(1, shown[0].depth - 1))
-        stepper.refresh()
-    return stepper
+    return Stepper(_read(name, spec))
 
 
 def _read(name: str, spec: str | Model | None) -> Scenario | Walk:
@@ -156,16 +150,14 @@ def show(walk: Walk) -> HTML:
     return HTML(static_html(walk))
 
 
-def strip(of: Walk | str, columns: int = 1, slides: tuple[int, int] | None = None) -> HTML:
+def strip(of: Walk | str, columns: int = 1) -> HTML:
     """Pictures of all states of a walk, or of a scenario by name, with captions.
 
-    slides: the first and the last slide to show; by default all states. Raises LabError for an
-    unknown scenario or slide.
+    Raises LabError for an unknown scenario.
     """
     walk = play(scenario(of)) if isinstance(of, str) else of
-    moments = walk.path if slides is None else _moments_of(walk, slides)
-    alternative = "; ".join(caption(walk.model, moment) for moment in moments)
-    return HTML(image_html(picture_strip(walk, columns, moments), alternative))
+    alternative = "; ".join(caption(walk.model, moment) for moment in walk.path)
+    return HTML(image_html(picture_strip(walk, columns, walk.path), alternative))
 
 
 def frames(of: Walk | str, *depths: int, columns: int = 1) -> HTML:
@@ -241,20 +233,3 @@ def _first_paragraph_only(text: str) -> str:
             kept = [*lines[: k - 1], lines[k - 1] + '"""']
             return "\n".join(kept + lines[docstring.end_lineno :])
     return text
-
-
-def _moments_of(walk: Walk, slides: tuple[int, int]) -> list[Moment]:
-    try:
-        first, last = (int(each) for each in slides)
-    except (TypeError, ValueError):
-        raise LabError(f"slides={slides!r}: give two numbers, such as (46, 56).") from None
-    slide_of = {moment: split_caption(moment.caption)[0] for moment in walk.path}
-    found = [
-        moment
-        for moment, slide in slide_of.items()
-        if slide and first <= int(slide.partition("-")[0]) <= last
-    ]
-    if not found:
-        known = ", ".join(dict.fromkeys(filter(None, slide_of.values()))) or "none"
-        raise LabError(f"Nothing here belongs to the slides {first} to {last}; there are {known}.")
-    return found

@@ -15,7 +15,6 @@ REFUSED = (
 )
 
 MADE_OF_THEM = {
-    "kafka_spec.exercises.narration",  # outputs of notebooks
     "kafka_spec.exercises.the_talk",
     "pulsar_spec.exercises.compaction",  # the exercise is to use pandas
 }

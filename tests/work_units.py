@@ -27,7 +27,7 @@ STAND_FOR_ALL = (
     "bookkeeper.protocol",
     "pulsar.compaction",
     "00_start_here",
-    "kafka/01_replication",
+    "kafka/01_one_power_cut",
     "kraft/01_a_raft_that_pulls",
     "bookkeeper/02_recovery_and_fencing",
     "spark/01_spark",
@@ -36,7 +36,7 @@ STAND_FOR_ALL = (
 more protocols: they count as marked `rarely`, so that CI runs a share of them with each commit."""
 
 SUBJECT = re.compile(
-    r"\b(kafka|kraft|bookkeeper|pulsar|spark|real|reduction|temporal|your_own)[./]\w+"
+    r"\b(kafka|kraft|bookkeeper|pulsar|spark|reduction|temporal|your_own)[./]\w+"
 )
 """A spec or notebook in a test's parameters: `kafka.kip_320` in `test_x[kafka.kip_320-3,2]`."""
 

@@ -1,4 +1,4 @@
-"""The exercises of notebooks/kafka/05_be_the_adversary: mend a guard, and break nothing else."""
+"""Exercises on weak guards: fix one, and break nothing else."""
 
 from kafka_spec import async_isr, kip_320, unclean_leader_election
 from kafka_spec.async_isr import write_isr

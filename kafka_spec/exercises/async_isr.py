@@ -1,4 +1,4 @@
-"""The exercises of notebooks/kafka/04_async_isr."""
+"""Exercises on an ISR that the controller writes, and the leader asks for."""
 
 from kafka_spec import async_isr
 from kafka_spec.async_isr import Constants, Replica, Request, State, ask_for, write_isr
@@ -93,36 +93,3 @@ def controller_handle_request(s: State, c: Constants, message: Request):
 
 
 careless = with_action(spec, "controller_handle_request", controller_handle_request)
-
-
-@exercise(
-    hints=[
-        "The leader must have forgotten a request, because it has heard of a later version, while"
-        " the request is still on its way.",
-        "Let the controller remove both followers, so that the leader believes it is alone. Then"
-        " an old request brings one of them back.",
-    ],
-    answer="""
-        leader_request_shrink_isr(replica=2)
-        controller_shrink_isr(replica=2)
-        controller_shrink_isr(replica=3)
-        leader_handle_update(update=Message(isr={1}))
-        controller_handle_request(message=Message(isr={1, 3}))
-        leader_write()
-    """,
-    why="The old request brings broker 3 back into the ISR, and the leader, who has given the"
-    " request up, commits without it. With the version the controller refuses: its ISR is not the"
-    " one that the leader had seen. Kafka answers `INVALID_UPDATE_VERSION`.",
-)
-def abuse_an_old_request(answer) -> Feedback:
-    """Abuse an old request.
-
-    In this variation the controller accepts every request, whatever version it is based on. Write
-    the steps, one a line, after which `valid_high_watermark` fails. As few as you can: the check
-    computes par.
-    """
-    model = careless.bind()
-    walk = take_steps(model, answer)
-    if all(each.holds for each in walk.standings() if each.name == "valid_high_watermark"):
-        return wrong("After these steps the high watermark is still valid.", walk)
-    return against_par(len(walk.steps), run(model), "The high watermark is wrong")

@@ -1,4 +1,4 @@
-"""The exercises of notebooks/kafka/01_replication: ISR and high watermark."""
+"""Exercises on ISR and high watermark: claims to say and to repair."""
 
 from kafka_spec import kip_320
 from kafka_spec.actions import are_epochs_used_up, publish
@@ -8,57 +8,6 @@ from protocol_lab import *
 from protocol_lab.teaching.exercises import *
 
 spec = kip_320.spec
-
-# --- What it takes to commit -----------------------------------------------------------------
-
-
-def is_committed_by_a_zombie(s: State, c: Constants) -> bool:
-    """Has a deposed leader that does not know it, with two in its ISR, committed a record?"""
-    return any(
-        presumes_leadership(s, leader)
-        and s.quorum_state.leader != leader
-        and s.replica_state[leader].hw > 0
-        and len(s.replica_state[leader].isr) == 2
-        for leader in range(1, c.replicas + 1)
-    )
-
-
-@exercise(
-    hints=[
-        "To commit it must have led, and the follower must have copied the record in the same"
-        " leader epoch. None of that is new.",
-        "Who has to hear that it is deposed, for a leader to stop? When does it hear?",
-        "The controller may decide anew at any moment before the last step.",
-    ],
-    answer="""
-        controller_elect_leader(new_leader=1)
-        become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
-        leader_write(replica=1)
-        fenced_become_follower_and_truncate(follower=2, request=LeaderAndIsrRequest(leader_epoch=0))
-        fenced_follower_fetch(follower=2, leader=1)
-        controller_elect_leader(new_leader=2)
-        fenced_leader_inc_high_watermark(leader=1)
-    """,
-    why="The controller's decision may come anywhere before the last step. The commit is harmless:"
-    " the zombie waits for its whole ISR, so the replica that leads next holds the record too. A"
-    " zombie is dangerous only where somebody counts it, or it counts somebody, across epochs.",
-)
-def commit_as_a_zombie(answer) -> Feedback:
-    """Commit a record after you were deposed.
-
-    Two replicas run KIP-320. Write the steps, one a line, after which a replica with two members
-    in its ISR has a high watermark of 1, although the controller no longer has it as leader. As
-    few steps as you can: par is computed by the check.
-    """
-    model = spec.bind(replicas=2)
-    walk = take_steps(model, answer)
-    if not is_committed_by_a_zombie(walk.state, model.constants):
-        return wrong(
-            "At the end of your steps no deposed leader with two in its ISR has committed.", walk
-        )
-    found = shortest_path(model, is_committed_by_a_zombie)
-    return against_par(len(walk.steps), found, "Committed")
-
 
 # --- The high watermark and the log ----------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The exercises of notebooks/kafka/03_the_talk: unclean leader election."""
+"""Exercises on unclean leader election: which rule is safe?"""
 
 from kafka_spec.unclean_leader_election import (
     Constants,
@@ -14,55 +14,7 @@ from kafka_spec.unclean_leader_election import (
 from protocol_lab import *
 from protocol_lab.teaching.exercises import *
 from protocol_lab.traces.scenarios import scenario
-from protocol_lab.traces.walk import Moment, Walk
-
-SAFETY = "committed_messages_never_lost"
-
-
-def first_loss(walk: Walk) -> Moment | None:
-    """The first moment of a walk in which a committed message is lost."""
-    for moment in walk.path:
-        if any(each.name == SAFETY and not each.holds for each in walk.standings(moment)):
-            return moment
-    return None
-
-
-# --- Slides 29-31: the default rule ------------------------------------------------------------
-
-
-@exercise(
-    hints=[
-        "Something has to be committed that broker 2 does not hold. So broker 2 must be out of"
-        " the ISR when it is committed.",
-        "After that broker 3 has to leave the ISR too, and it leaves only if it lags: there must"
-        " be a message that it lacks.",
-        "A producer has one message in flight at a time. There are two producers.",
-    ],
-    answer="""
-        produce_message(replica=1, producer=1)
-        produce_message(replica=1, producer=2)
-        replicate(replica=3, entries=1)
-        become_out_of_sync(replica=2)     # this commits the first message
-        become_out_of_sync(replica=3)     # the second one will never be committed
-        leader_failure(replica=1)
-        unclean_leader_election_choose_first_alive(replica=2)
-    """,
-    why="This is the story of slides 22-31, with both messages sent before anything is copied. It"
-    " does not even take a death: a lost session is enough for the rule to act.",
-)
-def lose_a_message(answer) -> Feedback:
-    """Lose a committed message in as few steps as you can.
-
-    The rule is `first_alive`, as in Kafka where unclean elections are allowed. Write the steps, one
-    a line, that lead from the initial state to the loss. The check computes par with a search.
-    """
-    model = spec.bind(election_rule="first_alive")
-    walk = take_steps(model, answer)
-    lost = first_loss(walk)
-    if lost is None:
-        return wrong("After these steps nothing that was committed is lost.", walk)
-    return against_par(lost.depth - 1, run(model), "You have lost a committed message")
-
+from protocol_lab.traces.walk import Walk
 
 # --- Slide 32: somebody has it -----------------------------------------------------------------
 
@@ -122,46 +74,6 @@ def take_slides(walk: Walk, first: int, last: int) -> Walk:
         if line.kind == "step" and first <= int(line.slide) <= last:
             walk.take(line.text, line.caption)
     return walk
-
-
-@exercise(
-    hints=[
-        "At the end broker 2 wins against broker 3, because its last message is of a later epoch."
-        " Which message is that, and does the leader have it?",
-        "Which action makes a replica drop what its log does not share with the leader's?",
-    ],
-    answer="become_follower(replica=2)",
-    why="Broker 2 still holds a message that was never committed and that the leader does not"
-    " have. Had it become a follower in time, it would have dropped that, and broker 3 would have"
-    " been elected. So the loss needs broker 2 to be slow, just when everything else fails:"
-    " nothing that a test is likely to hit.",
-)
-def save_offset_1(answer) -> Feedback:
-    """Save offset 1.
-
-    Slide 52 has just committed offset 1. Write one step, or a few, that happen at this point, so
-    that nothing is lost although slides 53-55 follow as told: producer 1 sends, broker 3 falls
-    out of the ISR, broker 1 dies, and the rule `latest_offset` elects whom it elects.
-    """
-    walk = take_slides(Walk.begin(spec.bind()), 46, 52)
-    before = len(walk.steps)
-    for line in str(answer).splitlines():
-        if step := line.partition("#")[0].strip():
-            walk.take(step)
-    if len(walk.steps) == before:
-        return wrong("There is no step in your answer.")
-    take_slides(walk, 53, 55)
-    elections = [each for each in walk.attempts() if each.taken and each.action.name == ELECTION]
-    if not elections:
-        return wrong("Now nobody can be elected at the end, so this is another story.", walk)
-    elected = NONE
-    for each in elections:
-        walk.take(each)
-        if first_loss(walk):
-            return wrong("A committed message is lost all the same.", walk)
-        elected = walk.state.zk_state.leader
-        walk.undo()
-    return right(f"Broker {elected} is elected, and it has all that was committed.")
 
 
 # --- Slide 57: more appropriate criteria -------------------------------------------------------

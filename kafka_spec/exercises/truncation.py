@@ -1,8 +1,8 @@
-"""The exercises of notebooks/kafka/02_truncation: how records were lost, and what prevents it."""
+"""Exercises on truncation: where to cut a log, and which fences are needed."""
 
 from collections.abc import Callable
 
-from kafka_spec import kip_101, kip_320, truncate_to_high_watermark
+from kafka_spec import kip_101, kip_320
 from kafka_spec.actions import (
     become_follower_and_truncate_to,
     copy_next_record,
@@ -17,54 +17,10 @@ from kafka_spec.kip_320 import (
     is_shorter,
 )
 from kafka_spec.model import *
-from kafka_spec.properties import strong_isr
 from protocol_lab import *
 from protocol_lab.checker.result import Result
 from protocol_lab.model.spec import Model
 from protocol_lab.teaching.exercises import *
-
-# --- Lose a record ---------------------------------------------------------------------------
-
-
-@exercise(
-    hints=[
-        "weak_isr breaks when a follower in the leader's own ISR truncates. For strong_isr the"
-        " follower must be in the *controller's* ISR as well.",
-        "So nobody may be dropped from the ISR on the way. Which other decision of the controller"
-        " makes a follower truncate?",
-        "Let the controller elect a leader three times, the first and the last time"
-        " the same replica. The follower picks the first decision, and later the last one.",
-    ],
-    answer="""
-        controller_elect_leader(new_leader=1)
-        controller_elect_leader(new_leader=2)
-        controller_elect_leader(new_leader=1)
-        become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
-        leader_write(replica=1)
-        become_follower_truncate_to_high_watermark(follower=2, request=LeaderAndIsrRequest(leader_epoch=0))
-        follower_replicate(follower=2, leader=1)
-        leader_inc_high_watermark(leader=1)
-        become_follower_truncate_to_high_watermark(follower=2, request=LeaderAndIsrRequest(leader_epoch=2))
-    """,  # noqa: E501
-    why="Broker 2 holds the record, so broker 1 commits it; but broker 2 has not heard of that."
-    " The next decision makes it truncate to the high watermark that it knows, 0. The controller"
-    " still counts it as in sync and may elect it: then nobody leads who has the record.",
-)
-def lose_a_record(answer) -> Feedback:
-    """Lose a committed record.
-
-    Two replicas truncate to the high watermark, as before KIP-101. Write the steps, one a line, to
-    a state that breaks `strong_isr`. As few as you can: par is the explorer's shortest trace.
-    """
-    model = truncate_to_high_watermark.spec.bind(replicas=2)
-    walk = take_steps(model, answer)
-    if strong_isr(walk.state, model.constants) == "":
-        return wrong(
-            "At the end of your steps everybody in the controller's ISR holds what is committed.",
-            walk,
-        )
-    return against_par(len(walk.steps), run(model, invariants=["strong_isr"]), "Lost")
-
 
 # --- The smallest configuration --------------------------------------------------------------
 

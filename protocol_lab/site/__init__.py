@@ -8,6 +8,8 @@ state_diagrams     state diagrams of documents, drawn
 exercise_cells     which exercises can be checked in a page, and what they need
 sessions           what the pages' steppers load
 frames             what a stepper shows on its own path, until the page's Python is there
+deck               a lesson as one file, to present or to print
+moved_pages        old addresses that lead to where their content went
 loading_order      what a page loads after its first picture
 offline            the service worker that keeps the site for visits without a network
 bundle             the site, the kit and its wheels, for a room without a network

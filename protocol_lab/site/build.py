@@ -22,6 +22,7 @@ from protocol_lab.lessons.lesson_files import lesson_names
 from protocol_lab.page import engine_files
 from protocol_lab.site import front_page
 from protocol_lab.site.loading_order import show_before_loading
+from protocol_lab.site.moved_pages import write_moved_pages
 from protocol_lab.site.offline import write_worker
 from protocol_lab.site.pages import LESSONS, Pages, glossary_terms
 from protocol_lab.site.scripts import script, style_sheet
@@ -121,6 +122,7 @@ def build(
         _write(folder / "_static" / "frames" / f"{name}.js", text)
     for name, text in sessions.searches.scripts(tell) if engine else ():
         _write(folder / "_static" / "searches" / f"{name}.js", text)
+    write_moved_pages(ROOT, folder)
     write_worker(folder)
     _write(folder / ".nojekyll", "")  # GitHub Pages would leave out folders that begin with _
     drawn = [f"Only a drawing: {each}" for each in only_drawn]

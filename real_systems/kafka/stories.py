@@ -582,7 +582,7 @@ _STORIES = [
             Case("4.3.1", {"elr": "on"}),
         ),
         settings={"elr": ("off", "on")},
-        lesson="kafka/06_the_last_replica",
+        lesson="kafka/01_one_power_cut",
         scenario="kip_966_last_replica_standing",
     ),
     Story(
@@ -596,7 +596,7 @@ _STORIES = [
             Case("4.3.1", {"elr": "on"}),
         ),
         settings={"elr": ("off", "on")},
-        lesson="kafka/06_the_last_replica",
+        lesson="kafka/01_one_power_cut",
         scenario="kip_966_last_replica_standing",
     ),
     Story(
@@ -604,7 +604,7 @@ _STORIES = [
         kraft_stage(),
         (Case("4.3.1", lost=("b",)),),
         settings={"elr": ("on",)},
-        lesson="kafka/06_the_last_replica",
+        lesson="kafka/18_what_does_elr_still_lose",
         scenario="kip_966_two_unclean_restarts",
     ),
     Story(
@@ -612,7 +612,7 @@ _STORIES = [
         kraft_stage(),
         (Case("4.3.1", lost=("b",)),),
         settings={"elr": ("on",)},
-        lesson="kafka/06_the_last_replica",
+        lesson="kafka/18_what_does_elr_still_lose",
         scenario="kip_966_eligible_members_only_pause",
     ),
     Story(
@@ -640,7 +640,7 @@ _STORIES = [
             Case("4.3.1", {"first": "leader", "elr": "on"}),
         ),
         settings={"elr": ("off", "on"), "first": ("follower", "leader")},
-        lesson="kafka/06_the_last_replica",
+        lesson="kafka/01_one_power_cut",
     ),
     Story(
         the_talk,
@@ -665,7 +665,7 @@ _STORIES = [
             Case("0.11.0.0"),
             Case("2.0.0"),
         ),
-        lesson="kafka/02_truncation",
+        lesson="kafka/02_away_and_back",
         scenario="truncate_to_high_watermark_away_and_back",
     ),
     Story(
@@ -680,7 +680,7 @@ _STORIES = [
             Case("1.1.1", facts={"read from 1": "a x z", "read from 2": "a y z"}),
             Case("2.0.0", facts={"read from 1": "a x z", "read from 2": "a x z"}),
         ),
-        lesson="kafka/02_truncation",
+        lesson="kafka/02_away_and_back",
     ),
     Story(
         stale_follower,
@@ -700,7 +700,7 @@ _STORIES = [
             Case("2.0.0", lost=("b",), facts={"b is acknowledged": "yes"}),
             Case("2.1.1", facts={"b is acknowledged": "no"}),
         ),
-        lesson="kafka/02_truncation",
+        lesson="kafka/02_away_and_back",
         scenario="kip_279_strong_isr",
     ),
     Story(
@@ -732,7 +732,7 @@ _STORIES = [
                 for release in ("3.7.0", "4.3.1")
             ),
         ),
-        lesson="kafka/01_replication",
+        lesson="kafka/19_was_the_failed_send_written",
     ),
     Story(
         away_controller,
@@ -818,7 +818,7 @@ _STORIES = [
             ),
         ),
         settings={"files": ("brokers", "all")},
-        lesson="kafka/06_the_last_replica",
+        lesson="kafka/18_what_does_elr_still_lose",
     ),
 ]
 

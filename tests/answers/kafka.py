@@ -65,16 +65,6 @@ WRONG = {
         (same_length_too, 'It should hold after these steps, but says "the logs have different'),
         (first_record_only, "It holds after these steps, but should say: two logs hold different"),
     ],
-    "cross_the_logs": [
-        (
-            "append(replica=1, record=1)\nreplicate_to(source=1, target=2)",
-            "the logs are: broker 1: 1; broker 2: 1.",
-        ),
-        (
-            "append(replica=1, record=1)\ntruncate_to(replica=2, end_offset=1)",
-            "Step 2: truncate_to(replica=2, end_offset=1) can't happen here: the log is shorter",
-        ),
-    ],
 }
 
 
@@ -115,26 +105,6 @@ def looks_at_the_replicas(s, c):
 
 
 WRONG |= {
-    "commit_as_a_zombie": [
-        (
-            """
-            controller_elect_leader(new_leader=1)
-            become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
-            leader_write(replica=1)
-            fenced_become_follower_and_truncate(follower=2)
-            fenced_follower_fetch(follower=2, leader=1)
-            fenced_leader_inc_high_watermark(leader=1)
-            """,
-            "no deposed leader with two in its ISR has committed",
-        ),
-        (
-            """
-            controller_elect_leader(new_leader=1)
-            leader_write(replica=1)
-            """,
-            "Step 2: leader_write(replica=1) can't happen here: the replica does not believe",
-        ),
-    ],
     "high_watermark_within_the_log": [
         (below_the_end, "It should hold in the initial state"),
         (within_the_room, "should say: a replica's high watermark is beyond the end of its log"),
@@ -203,22 +173,6 @@ def by_what_is_committed(s, c, leader, follower):
 
 
 WRONG |= {
-    "lose_a_record": [
-        (
-            """
-            controller_elect_leader(new_leader=1)
-            controller_shrink_isr(replica=2)
-            become_leader(request=LeaderAndIsrRequest(leader_epoch=0))
-            leader_write(replica=1)
-            become_follower_truncate_to_high_watermark(follower=2, request={"leader_epoch": 0})
-            follower_replicate(follower=2, leader=1)
-            leader_inc_high_watermark(leader=1)
-            become_follower_truncate_to_high_watermark(follower=2, request={"leader_epoch": 1})
-            """,
-            "everybody in the controller's ISR holds what is committed",
-        ),
-        ("leader_write(replica=1)", "Step 1: leader_write(replica=1) can't happen here"),
-    ],
     "smallest_for_kip_101": [
         (
             {"replicas": 3, "log_size": 2, "max_records": 2, "max_leader_epoch": 2},
@@ -410,22 +364,6 @@ OTHER_RIGHT = {
 }
 
 
-# === last_replica ===
-
-WRONG |= {
-    "commit_without_the_eligible": [
-        ("write_record_to_leader(broker=1, value=1)", "has all that consumers have read"),
-        (
-            """
-            write_record_to_leader(broker=1, value=1)
-            fence_broker(broker=1, leader=2)
-            """,
-            "has all that consumers have read",
-        ),
-    ],
-}
-
-
 # === the_talk and async_isr ===
 
 
@@ -487,32 +425,7 @@ def what_was_asked_for(s):
 
 
 WRONG |= {
-    "lose_a_message": [
-        (  # nobody but the leader ever had the message: it was not committed
-            """
-            produce_message(replica=1, producer=1)
-            unstable_replica_dies_when_leader()
-            elect_new_leader(replica=2)
-            """,
-            "nothing that was committed is lost",
-        ),
-        (  # a follower that lacks nothing can't fall out of the ISR
-            """
-            produce_message(replica=1, producer=1)
-            replicate(replica=2, entries=1)
-            replicate(replica=3, entries=1)
-            become_out_of_sync(replica=2)
-            """,
-            "Step 4: become_out_of_sync(replica=2) can't happen here",
-        ),
-    ],
     "somebody_has_it": [(the_isr_is_large_enough, ""), (somebody_has_as_many, "")],
-    "save_offset_1": [
-        ("become_follower(replica=3)", "lost all the same"),
-        ("swap_preferred_leader(replica=3)", "lost all the same"),
-        ("replicate(replica=2, entries=1)", "has not become a follower"),
-        ("# nothing", "no step"),
-    ],
     "safe_min_isr": [({2, 3}, "these 15 steps"), ({1, 3}, "these 5 steps"), (set(), "3 is one")],
     "elect_safely": [
         (elect_the_first, "these 7 steps"),
@@ -524,34 +437,12 @@ WRONG |= {
         (all_replicas, "one slow replica stops everybody"),
         (what_was_asked_for, "min() of nothing"),
     ],
-    "abuse_an_old_request": [
-        (  # both still count broker 3: the leader because it has asked
-            """
-            controller_shrink_isr(replica=3)
-            leader_handle_update(update=Message(isr={1, 2}))
-            leader_request_expand_isr(replica=3)
-            controller_handle_request(message=Message(isr={1, 2, 3}))
-            leader_write()
-            follower_replicate(replica=2)
-            """,
-            "still valid",
-        ),
-        (  # nobody has asked for this ISR
-            """
-            controller_shrink_isr(replica=2)
-            controller_handle_request(message=Message(isr={1, 3}))
-            """,
-            "Step 2",
-        ),
-    ],
 }
 
 SAID = {
-    "lose_a_message": ["7 steps, which is par"],
     "somebody_has_it": ["under latest_offset it holds", "under first_alive it fails after 8 steps"],
     "safe_min_isr": ["min_isr=1: a loss in 5 steps", "min_isr=2: a loss in 15 steps"],
     "elect_safely": ["lost in any of 169,404 states", "at slide 55 nobody is elected"],
     "write_the_high_watermark": ["22,456 states"],
-    "abuse_an_old_request": ["6 steps, which is par"],
 }
 """What is said of worked answers."""

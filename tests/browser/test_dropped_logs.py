@@ -18,7 +18,7 @@ from tests.site.pages import write_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-NOTEBOOK = ROOT / "notebooks" / "kafka" / "07_your_cluster.ipynb"
+NOTEBOOK = ROOT / "notebooks" / "kafka" / "04_your_cluster.ipynb"
 FOUND, CLEAR = "last_replica_without_elr_4.3.1", "away_controller_4.3.1"
 
 

@@ -25,8 +25,8 @@ from tests.not_run import not_run
 pytestmark = pytest.mark.browser
 
 JS = ROOT / "protocol_lab" / "site" / "js"
-NOTEBOOKS = ["notebooks/00_start_here.ipynb", "notebooks/kafka/05_be_the_adversary.ipynb"]
-START, ADVERSARY = "notebooks/00_start_here.html", "notebooks/kafka/05_be_the_adversary.html"
+NOTEBOOKS = ["notebooks/00_start_here.ipynb", "notebooks/kafka/16_can_you_lose_it.ipynb"]
+START, ADVERSARY = "notebooks/00_start_here.html", "notebooks/kafka/16_can_you_lose_it.html"
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import pytest
 
 from protocol_lab.teaching.questions import KEPT
 from tests.graphviz_drawing import contents, installed_dots, keeping_dot
+from tests.notebook_minutes import minutes_of, minutes_said, words_read
 from tests.notebook_outputs import (
     FOLDER,
     LARGEST,
@@ -227,6 +228,46 @@ def test_its_last_cell_shows_what_was_done_in_it(path):
     last = re.search(r'^progress\(("[\w/]+")?\)$', code_cells(read(path))[-1].source, re.MULTILINE)
     assert last, "no progress() at its end"
     assert name_of(path).startswith((last[1] or "").strip('"'))
+
+
+KAFKA = [each for each in notebooks() if name_of(each).startswith(("00_", "kafka/"))]
+PATH = [each for each in KAFKA if re.match(r"kafka/0\d_", name_of(each))]
+
+
+@pytest.mark.parametrize("path", KAFKA, ids=name_of)
+def test_the_minutes_at_its_top_are_those_of_the_rule(path):
+    assert minutes_said(read(path)) == minutes_of(read(path))
+
+
+def test_the_path_is_short_and_what_kafka_has_is_limited():
+    assert len(PATH) == 4
+    assert all(len(read(path).cells) <= 20 and minutes_of(read(path)) <= 25 for path in PATH)
+    assert 75 <= sum(minutes_of(read(path)) for path in PATH) <= 90
+    cells = [cell for path in KAFKA for cell in read(path).cells]
+    assert len(cells) <= 260
+    assert sum(len(words_read(cell)) for cell in cells) <= 10_000
+
+
+TASKS = (
+    *("count_the_states", "logs_agree_where_both_have_records", "cross_the_logs"),
+    *("commit_as_a_zombie", "high_watermark_within_the_log", "repair_leader_in_isr"),
+    *("lose_a_record", "smallest_for_kip_101", "where_to_truncate", "fence_the_fetch"),
+    *("admit_it_sooner", "the_fence_to_spare", "lose_a_message", "somebody_has_it"),
+    *("save_offset_1", "safe_min_isr", "elect_safely", "write_the_high_watermark"),
+    *("abuse_an_old_request", "refuse_an_old_request", "fence_the_commit"),
+    *("tame_the_load_balancer", "commit_without_the_eligible", "two_leaders_write"),
+    *("one_copy_is_enough", "finish_the_story", "truncate_a_committed_record", "nobody_fails"),
+    *("outwit_the_first_try", "lead_by_an_overruled_decision", "lose_a_committed_message"),
+    "lose_it_on_4_1",
+)
+"""The exercises and challenges of Kafka: what a learner can do. None is left out."""
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_exercise_and_challenge_of_kafka_keeps_a_place(task):
+    sources = [cell.source for path in KAFKA for cell in code_cells(read(path))]
+    shown = (f'challenge("{task}")', f".{task}.check(")
+    assert any(each in source for source in sources for each in shown)
 
 
 def test_the_start_notebook_leads_to_every_folder():

@@ -1,11 +1,15 @@
 """The plans of notebooks/workshop.md: they add up, and what they name exists."""
 
 import re
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import protocol_lab.stepper
+from protocol_lab.lessons.lesson_files import lesson_named, lesson_names
+from protocol_lab.lessons.played_lesson import PlayedLesson
 from protocol_lab.teaching.challenges import challenges_of
 from protocol_lab.teaching.questions import KEPT
 from tests.notebook_outputs import FOLDER, code_cells, read
@@ -77,18 +81,24 @@ def test_every_section_that_the_text_names_exists():
     assert set(named) <= everything, set(named) - everything
 
 
+@cache
+def asked_in(name: str) -> list[dict[str, Any]]:
+    """The questions of a notebook, or of a lesson."""
+    if name in lesson_names():
+        lesson = PlayedLesson(lesson_named(name))
+        lesson.settle_all()
+        asks = [each["ask"] for each in lesson.values["beats"] if each["ask"]]
+        return [each | {"choices": [one["label"] for one in each["options"]]} for each in asks]
+    outputs = [each for cell in code_cells(notebook(name)) for each in cell.outputs]
+    return [each.data[KEPT] for each in outputs if KEPT in each.get("data", {})]
+
+
 @pytest.mark.parametrize("row", rows("Where to stop and ask"), ids=lambda row: row[1][:40])
 def test_a_question_is_asked_there_and_answered_as_the_run_says(row):
     where, question, answer, wrong, reply = row
     name = where.strip("`")
-    kept = [
-        each.data[KEPT]
-        for cell in code_cells(notebook(name))
-        for each in cell.outputs
-        if KEPT in each.get("data", {})
-    ]
     plain = question.replace("’", "'")
-    asked = next(each for each in kept if plain in each["question"].replace("’", "'"))
+    asked = next(each for each in asked_in(name) if plain in each["question"].replace("’", "'"))
     assert asked["choices"][asked["right"]] == answer
     assert wrong != answer
     assert reply.endswith((".", "?"))

@@ -21,7 +21,7 @@ from tests import ROOT
 
 SOURCES = {
     "notebooks/00_start_here.ipynb": json.dumps({"cells": [{"source": "# Start\nhere"}]}),
-    "notebooks/kafka/01_replication.ipynb": json.dumps(
+    "notebooks/kafka/01_one_power_cut.ipynb": json.dumps(
         {"cells": [{"source": "# *Logs* & epochs"}]}
     ),
     "docs/glossary.md": "# Terms\n",
@@ -49,14 +49,14 @@ def test_the_protocols_come_in_the_order_of_their_cards():
 
 def test_places_in_braces_name_lessons():
     assert put("{start} {first kafka} {size kafka} {count}") == (
-        "notebooks/00_start_here.html notebooks/kafka/01_replication.html 1 lesson 2"
+        "notebooks/00_start_here.html notebooks/kafka/01_one_power_cut.html 1 lesson 2"
     )
     assert put("catch { return null; } {other}") == "catch { return null; } {other}"
 
 
 def test_lessons_are_listed_by_their_titles():
     listed = put("{contents}")
-    assert '<h3>Kafka</h3><ul><li><a href="notebooks/kafka/01_replication.html">' in listed
+    assert '<h3>Kafka</h3><ul><li><a href="notebooks/kafka/01_one_power_cut.html">' in listed
     assert ">Logs &amp; epochs</a>" in listed
     assert '<a href="docs/glossary.html">Terms</a>' in listed
     assert ":caption: Begin here\n\nnotebooks/00_start_here.ipynb\n" in contents(

@@ -66,7 +66,7 @@ def test_an_exercise_comes_with_what_its_cell_needs_and_no_more():
         code("for s in (1, 2):\n    print(s)"),
         code("from kafka_spec.exercises import replication"),
         code("names = [replication for replication in load('kafka.kip_320').actions]"),
-        code("replication.commit_as_a_zombie.check('')"),
+        code("replication.repair_leader_in_isr.check('')"),
         code("def within(s, c):\n    return HOLDS\n\n\nreplication.within.check(within)"),
         code("import pandas"),
         code("pandas.check(2)"),

@@ -143,7 +143,7 @@ def test_an_answer_that_is_no_sentence_is_told_what_to_return():
 
 
 def test_no_answer_is_asked_for_one():
-    for feedback in (start.cross_the_logs.check(), start.cross_the_logs.check(...)):
+    for feedback in (start.count_the_states.check(), start.count_the_states.check(...)):
         assert feedback.passed is False
         assert feedback.text.startswith("There is no answer yet")
 

@@ -44,6 +44,7 @@ class LiveSource {
     if (message.command === "room") this.room = message;
     if (message.command === "beat") this.beat = message.at;
     if (this.values) this.engine.send(this.key, message);
+    else if (message.command === "print" && !this.engine) print(); // a deck has its pages on paper
     else if (message.command === "room") this.draw(this.view.notice);
     else if (message.command === "shown") this.draw("");
     else if (this.goes(message)) this.draw("", this.answers++);

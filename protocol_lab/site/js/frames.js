@@ -2,18 +2,22 @@
 
 const framesLoaded = new Map(); // by name: { promise, resolve }
 
-/** Called by the script with the frames, which a page opened from the disk can load. */
-globalThis.labReceive = (name, packed) => framesLoaded.get(name)?.resolve(unpackedFrames(packed));
+/** Called by the script with the frames, which a page opened from the disk can load, or has itself. */
+globalThis.labReceive = (name, packed) => framesNamed(name).resolve(unpackedFrames(packed));
 
-/** A list of views, each with the pictures for all rooms; the script is loaded the first time. */
-function framesOf(name) {
+function framesNamed(name) {
   if (!framesLoaded.has(name)) {
     const entry = {};
     entry.promise = new Promise((resolve) => (entry.resolve = resolve));
     framesLoaded.set(name, entry);
-    document.head.append(h("script", { src: `${FOLDER}frames/${name}.js` }));
   }
-  return framesLoaded.get(name).promise;
+  return framesLoaded.get(name);
+}
+
+/** A list of views, each with the pictures for all rooms; the script is loaded the first time. */
+function framesOf(name) {
+  if (!framesLoaded.has(name)) document.head.append(h("script", { src: `${FOLDER}frames/${name}.js` }));
+  return framesNamed(name).promise;
 }
 
 async function unpackedFrames(packed) {

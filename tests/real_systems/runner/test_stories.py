@@ -56,7 +56,7 @@ LOSS = Story(
     STAGING,
     (Case("1.0.0", lost=("b",), facts={"colour": "red"}), Case("1.0.0", {"kept": "yes"})),
     settings={"kept": ("no", "yes")},
-    lesson="kafka/01_replication",
+    lesson="kafka/01_one_power_cut",
 )
 
 

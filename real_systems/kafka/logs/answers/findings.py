@@ -21,9 +21,10 @@ from real_systems.kafka.logs.reading.metadata_log import BROKER, MIN_ISR, Metada
 from real_systems.kafka.logs.reading.tool_output import best, partings
 from real_systems.kafka.picture import brokers_text
 
-_LAST_REPLICA = "kafka/06_the_last_replica"
-_REAL = "real/01_on_a_real_cluster"
-_TRUNCATION = "kafka/02_truncation"
+_LAST_REPLICA = "kafka/01_one_power_cut"
+_ELR = "kafka/18_what_does_elr_still_lose"
+_TOLD_FAILED = "kafka/19_was_the_failed_send_written"
+_TRUNCATION = "kafka/02_away_and_back"
 _TALK = "kafka/03_the_talk"
 _PRE_VOTE = "kraft/08_asking_first"
 
@@ -37,7 +38,7 @@ _STORM_WITHIN = 5 * _SECONDS
 class Finding:
     """A sentence on what happened. time: milliseconds since 1970. place: where it is said.
 
-    lesson: the notebook that explains it, as in kafka/02_truncation.
+    lesson: the notebook that explains it, as in kafka/02_away_and_back.
     """
 
     time: int
@@ -90,7 +91,7 @@ def unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
             partition,
             f"an election that may have lost records{said}: {how}",
             after.place,
-            _LAST_REPLICA if before.elr or before.last_known else _TALK,
+            _ELR if before.elr or before.last_known else _TALK,
         )
     words = [*cluster.said_of("elects_uncleanly", partition)]
     for said in [*words, *cluster.said_of("recovers", partition)]:
@@ -371,7 +372,7 @@ def below_min_isr(cluster: Cluster, partition: str) -> Iterator[Finding]:
             f"the ISR is {brokers_text(fields['isr'])}, below min.insync.replicas {least}, and"
             f" {waits} not yet committed: {then}",
             said.entry.place,
-            _REAL,
+            _TOLD_FAILED,
         )
 
 
@@ -421,7 +422,7 @@ def min_isr_of_the_upgrade(cluster: Cluster, _partition: str) -> Iterator[Findin
                 f" brokers' files say {max(others)}: it took the controller's value, and a broker's"
                 " own is no longer looked at",
                 f"metadata offset {record.offset}",
-                _REAL,
+                _ELR,
             )
 
 
@@ -438,7 +439,7 @@ def lost_broker_settings(cluster: Cluster, _partition: str) -> Iterator[Finding]
                 f"broker {node}'s own min.insync.replicas, {own[node]}, is removed: with ELR it can"
                 " be set for the cluster or for a topic only",
                 f"metadata offset {record.offset}",
-                _REAL,
+                _ELR,
             )
 
 

@@ -1,0 +1,61 @@
+"""A lesson as one HTML file that needs no network: `python3 lab.py slides LESSON FILE`.
+
+On the screen it is the lesson's player, with the presenter's view (`p`). Printed, or kept as PDF, it
+has a page a beat, with the answers and the speaker's notes.
+"""
+
+import re
+from html import escape
+from pathlib import Path
+
+from protocol_lab.errors import LabError, unknown
+from protocol_lab.lessons.lesson_files import lesson_named, lesson_names
+from protocol_lab.site.pages import stepper_html
+from protocol_lab.site.scripts import script, style_sheet
+from protocol_lab.site.sessions import Sessions
+from protocol_lab.stepper.lesson_on_paper import printed_lesson, static_lesson
+from protocol_lab.stepper.starting_point import begin
+
+_PAGE = """\
+<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><link rel="icon" href="data:,">
+<style>{style}
+main {{ max-width: 1280px; margin: 16px auto; padding: 0 12px }}
+.lab-paper {{ display: none }}
+@media print {{
+  main {{ display: none }}
+  .lab-paper {{ display: block; font: 16px/1.4 system-ui, sans-serif; color: #17202b }}
+  @page {{ size: A4 landscape; margin: 12mm }}
+  .lab-paper section {{ break-after: page; break-inside: avoid }}
+  .lab-paper img {{ display: block; max-width: 100%; max-height: 125mm; margin: 8px 0 }}
+}}</style>
+<main>{holder}</main><div class="lab-paper">{paper}</div>
+<script>{script}</script>
+{frames}</html>
+"""
+
+
+def write_deck(name: str, file: Path) -> None:
+    """Write the deck of a lesson, "kafka/the_talk", or of its notebook, "kafka/03_the_talk".
+
+    Raises LabError for an unknown lesson, and where the file can't be written.
+    """
+    plain = re.sub(r"/\d+\w?_", "/", name)
+    if plain not in lesson_names() and not name.endswith(".txt"):
+        raise unknown("lesson", name, lesson_names())
+    session, sessions = begin(lesson_named(plain)), Sessions()
+    told = sessions.add(session, file.name)
+    paper = re.search(r"<section>.*</section>", printed_lesson(session.lesson), re.DOTALL)
+    text = _PAGE.format(
+        title=escape(session.lesson.lesson.title),
+        style=style_sheet(),
+        holder=stepper_html(told, static_lesson(session.lesson)),
+        paper=paper[0],
+        script=script().replace("</", "<\\/"),
+        frames="".join(f"<script>{each}</script>" for each in sessions.frames.values()),
+    )
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise LabError(f"{file} can't be written: {error.strerror}.") from None
