@@ -319,7 +319,7 @@ def _parser() -> argparse.ArgumentParser:
     site.set_defaults(command=_site)
 
     slides = commands.add_parser("slides", help="write a lesson as one HTML file, to present")
-    slides.add_argument("lesson", help="such as kafka/the_talk")
+    slides.add_argument("lesson", help="a lesson's name, PACKAGE/NAME")
     slides.add_argument("file", help="the HTML file to write")
     slides.set_defaults(command=_slides)
 

@@ -1,7 +1,7 @@
 """A lesson as one HTML file that needs no network: `python3 lab.py slides LESSON FILE`.
 
-On the screen it is the lesson's player, with the presenter's view (`p`). Printed, or kept as PDF, it
-has a page a beat, with the answers and the speaker's notes.
+On the screen it is the lesson's player, with the presenter's view (`p`). Printed, or kept as PDF,
+it has a page a beat, with the answers and the speaker's notes.
 """
 
 import re

@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from protocol_lab.lessons.lesson_files import lesson_named
 from protocol_lab.notebook import lesson
+from protocol_lab.site.deck import write_deck
 from tests.browser.firefox import FIREFOX, firefox
 from tests.browser.readability import READ
 from tests.browser.stepper_page import key, shown, stepper_of
@@ -257,6 +258,18 @@ def test_a_page_plays_it_without_python(page, address):
         press(page, "Enter", "ArrowRight")
     assert at(page) == last
     expect(page.locator(".ls-because").last).to_contain_text("The end.")
+
+
+def test_a_deck_plays_from_one_file_and_prints_a_page_a_beat(page, tmp_path):
+    file = tmp_path / "deck.html"
+    write_deck(RECORD, file)
+    page.goto(file.as_uri())
+    key(stepper_of(page), "redo").click()
+    assert at(page) == 2
+    page.emulate_media(media="print")
+    expect(page.locator(".lab-stepper")).to_be_hidden()
+    last = int(page.locator(".ls-timeline").get_attribute("aria-valuemax"))
+    expect(page.locator(".lab-paper section:visible")).to_have_count(last)
 
 
 def test_a_link_opens_it_at_a_beat(page, address):
