@@ -35,9 +35,7 @@ STAND_FOR_ALL = (
 """The specs and notebooks whose slow tests each run has. Those of the others repeat the same for
 more protocols: they count as marked `rarely`, so that CI runs a share of them with each commit."""
 
-SUBJECT = re.compile(
-    r"\b(kafka|kraft|bookkeeper|pulsar|spark|reduction|temporal|your_own)[./]\w+"
-)
+SUBJECT = re.compile(r"\b(kafka|kraft|bookkeeper|pulsar|spark|reduction|temporal|your_own)[./]\w+")
 """A spec or notebook in a test's parameters: `kafka.kip_320` in `test_x[kafka.kip_320-3,2]`."""
 
 Parameters = type(pytest.param())
