@@ -4,7 +4,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from protocol_lab.model import containers, node_sets
@@ -159,13 +159,9 @@ class Expressions:
                 return self._arithmetic(node, scope)
             case ast.IfExp(test, yes, no):
                 test = self.as_(BOOL, test, scope)
-                if test in (TRUE, tla.FALSE):
-                    return self.value(yes if test == TRUE else no, scope)
                 values = [self.now(each, scope) for each in (yes, no)]
                 kind = tla.common_type([each.type for each in values])
                 return Value(tla.if_(test, *(self.convert(v, kind, node) for v in values)), kind)
-            case ast.List(parts) | ast.Tuple(parts) | ast.Set(parts):
-                return Value(None, "list", known=[self.now(each, scope) for each in parts])
             case ast.Call():
                 return self._call(node, scope)
         raise self.fail(node, "this has no translation to TLA+")
@@ -183,8 +179,6 @@ class Expressions:
             return Value(tla.number(value), INT)
         if isinstance(value, str):
             return Value(tla.string(value), tla.TEXT)
-        if isinstance(value, tuple | frozenset | range):
-            return Value(None, "list", known=[self.of_python("", each) for each in value])
         return Value(None, "object", known=value)
 
     # --- Parts -----------------------------------------------------------------------------------
@@ -219,8 +213,6 @@ class Expressions:
         return self.part(of, f"[{index.text}]", item_of(of.type))
 
     def _length(self, node: ast.AST, of: Value) -> Value:
-        if isinstance(of.known, list):
-            return Value(tla.number(len(of.known)), INT)
         if isinstance(of.type, Array | tla.Own):
             return Value(plus(self.types.domain(of.type, of.tla).parts[2], 1), INT)
         if isinstance(of.type, Seq | Bag) or of.type == NODES:
@@ -239,11 +231,7 @@ class Expressions:
         kind = tla.common_type([a.type, b.type]) if shown in "=#" else INT
         if kind == NODES:
             a, b = map(self._unmasked, (a, b))
-        left, right = (self.convert(each, kind, node) for each in (a, b))
-        for one, other in ((left, right), (right, left)):
-            if kind == BOOL and one in (TRUE, tla.FALSE):
-                return other if (one == TRUE) == (shown == "=") else tla.neg(other)
-        return tla.op(shown, left, right)
+        return tla.op(shown, *(self.convert(each, kind, node) for each in (a, b)))
 
     def _unmasked(self, value: Value) -> Value:
         """2 ** (n + 1) - 2 is the set 1..n."""
@@ -253,13 +241,6 @@ class Expressions:
         return value
 
     def _is_in(self, node: ast.AST, item: Value, of: Value) -> Tla:
-        if isinstance(of.known, list):
-            kind = tla.common_type([item.type, *(each.type for each in of.known)])
-            given = [self.convert(each, kind, node) for each in of.known]
-            item = self.convert(item, kind, node)
-            if len(given) == 1:
-                return tla.op("=", item, given[0])
-            return tla.op("\\in", item, tla.set_of(*given))
         items = self.types.items(of.type, of.tla)
         if items is None:
             raise self.fail(node, "what is asked with `in` is no set that TLA+ could have")
@@ -303,9 +284,6 @@ class Expressions:
         if called is containers.last:
             of = self.value(given[0], scope)
             return self.part(of, f"[Len({self.read(of, scope).tla.text})]", item_of(of.type))
-        if called is containers.is_in:
-            of, item = (self.now(each, scope) for each in given)
-            return Value(self._is_in(node, item, of), BOOL)
         if not is_helper(called):
             raise self.fail(node, "this call has no translation to TLA+")
         return self.helper(called, node, scope)
@@ -330,20 +308,14 @@ class Expressions:
             return Value(tla.call(name.capitalize(), tla.set_of(*parts)), INT)
         if name not in ("any", "all", "sum", "min", "max"):
             raise self.fail(node, "this call has no translation to TLA+")
-        each = given[0]
-        if not isinstance(each, _GENERATORS):  # sum(numbers) is sum(k for k in numbers)
-            load, store = ast.Name("k", ast.Load()), ast.Name("k", ast.Store())
-            each = ast.GeneratorExp(load, [ast.comprehension(store, each, [], 0)])
-            ast.fix_missing_locations(ast.copy_location(each, node))
+        [each] = given
+        if not isinstance(each, _GENERATORS) or node.keywords:
+            raise self.fail(node, "only what goes through a generator has a translation to TLA+")
         if name in ("any", "all", "sum"):
             value = self._reduced(name, each.elt, each.generators, scope)
             return Value(value, INT if name == "sum" else BOOL)
         values = self._reduced("set", each.elt, each.generators, scope)
-        found = tla.call(name.capitalize(), values)
-        for default in node.keywords:
-            empty = tla.op("=", values, tla.EMPTY)
-            found = tla.if_(empty, self.as_(INT, default.value, scope), found)
-        return Value(found, INT)
+        return Value(tla.call(name.capitalize(), values), INT)
 
     def _reduced(self, name: str, element: ast.expr, generators: list, scope: Scope) -> Tla:
         """What any, all or sum gives of a generator, or its set of values."""
@@ -379,11 +351,6 @@ class Expressions:
         matter, so that items are drawn from their set and not by their indices."""
         called = of.func.id if isinstance(of, ast.Call) and isinstance(of.func, ast.Name) else ""
         function = names_read(self.function).get(called)
-        if called == "enumerate" and function is None:
-            inner = self.items(target.elts[1], of.args[0], scope)
-            first = 1 if isinstance(self.value(of.args[0], scope).type, Seq) else 0
-            position = Value(plus(Tla(inner.bound), -first), INT)
-            return replace(inner, values=inner.values | {target.elts[0].id: position})
         if not isinstance(target, ast.Name):
             raise self.fail(target, "this variable of a loop has no translation to TLA+")
 
@@ -399,13 +366,7 @@ class Expressions:
         if function is node_sets.subsets:
             every = self.as_(NODES, of.args[0], scope)
             return drawn(Tla(f"SUBSET {every.within(16)}", tla.PREFIX), NODES)
-        if function is node_sets.members or called in ("list", "tuple"):
-            of = of.args[0]
         found = self.value(of, scope)
-        if isinstance(found.known, list):
-            kind = tla.common_type([each.type for each in found.known])
-            domain = tla.set_of(*(self.convert(each, kind, of) for each in found.known))
-            return drawn(domain, kind, kind == INT)
         now = self.read(found, scope).tla
         domain = self.types.items(found.type, now)
         if domain is None:

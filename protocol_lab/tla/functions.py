@@ -132,8 +132,6 @@ class Functions(Expressions):
                     return self.value(part, Scope(given, scope.cells))
         plain = {each: self.read(value, scope) for each, value in given.items()}
         passed = {each: value for each, value in plain.items() if value.known is None}
-        if any(isinstance(value.known, list) for value in plain.values()):
-            return self.result(called, given, scope)
         known = tuple(
             value.known for value in plain.values() if isinstance(value.known, tla.StateNamed)
         )
@@ -255,7 +253,7 @@ class Functions(Expressions):
         found += [each._replace(test=tla.conj(tla.neg(test), each.test)) for each in no_ends]
         if yes and no:
             return found, self._joined(test, yes, no)
-        return found, (yes and _where(test, yes, 2)) or (no and _where(test, no, 3))
+        return found, yes or no
 
     def _joined(self, test: Tla, yes: Scope, no: Scope) -> Scope:
         """One scope in place of two: what differs is an IF."""
@@ -358,8 +356,6 @@ class Functions(Expressions):
         elif kind in self.types.multisets:
             sign = "(-)" if called is containers.take else "(+)"
             made = tla.op(sign, now, tla.call("SetToBag", tla.set_of(given)))
-            if called is containers.add_once:
-                made = tla.if_(tla.call("BagIn", given, now), now, made)
         else:
             if called is containers.add:
                 self.types.added_twice.add(kind)
@@ -437,11 +433,10 @@ class Functions(Expressions):
                 grown = {key: kind for key, kind in news.items() if kind != kinds.get(key, "")}
                 grown = {k: v for k, v in grown.items() if k not in kinds or v == NODES}
                 if not grown:
-                    made = self._pass(node, found, loop, items, left, symbols, kinds, let)
+                    body = self._pass(node, found, loop, items, left, symbols, kinds, let)
                     break
             kinds |= grown
             symbols |= {k: self.fresh(k[1].removeprefix("s.")) for k in grown if k not in symbols}
-        body, kind = made
         head = ", ".join([left] * bool(items) + [*symbols.values()])
         slots = ", ".join("_" * (len(symbols) + bool(items)))
         self.definitions += [f"RECURSIVE {loop}({slots})", f"{loop}({head}) == {body.text}"]
@@ -449,17 +444,13 @@ class Functions(Expressions):
         for key in symbols:
             old = scope.names[key[1]] if key[0] == "name" else None
             start.append(tla.converted(old, kinds[key]) if old else scope.cells[key[1]].tla)
-        many = len(symbols) > 1 or kind is not None
-        first = next(iter(symbols.values()), "found")
-        new = self.fresh("result" if many else first)
+        many = len(symbols) > 1
+        new = self.fresh("result" if many else next(iter(symbols.values())))
         self.definitions.append(f"{new} == {tla.call(loop, *start).text}")
         after = scope.copy()
         for k, key in enumerate(symbols, 1):
             _put(after, key, tla.at(Tla(new), f"[{k}]") if many else Tla(new), kinds[key])
-        if kind is None:
-            return [], after
-        flag, value = (tla.at(Tla(new), f"[{len(symbols) + k}]") for k in (1, 2))
-        return [End("return", flag, after.copy(), Value(value, kind))], after
+        return [], after
 
     def _pass(
         self,
@@ -471,17 +462,13 @@ class Functions(Expressions):
         symbols: dict[tuple[str, str], str],
         kinds: dict[tuple[str, str], Any],
         let: Callable[[Tla], Tla],
-    ) -> tuple[Tla, Any]:
-        """The operator of a loop, and the type of what the loop returns; None if it does not."""
-        returned = [self.read(end.value, end.scope) for end in found if end.how == "return"]
-        kind = tla.common_type([value.type for value in returned]) if returned else None
-        if any(value.known is not None for value in returned):
-            raise self.fail(node, "what this loop returns has no translation to TLA+")
+    ) -> Tla:
+        """What the operator of a loop stands for."""
+        if any(end.how == "return" for end in found):
+            told = "a loop that changes something has no translation to TLA+ if it returns"
+            raise self.fail(node, told)
 
-        def result(values: list[Tla], value: Tla | None = None) -> Tla:
-            if returned:
-                flag = tla.FALSE if value is None else TRUE
-                values = [*values, flag, value or self.types.zero(kind)]
+        def result(values: list[Tla]) -> Tla:
             return values[0] if len(values) == 1 else tla.tuple_of(*values)
 
         made = []
@@ -491,17 +478,15 @@ class Functions(Expressions):
                 rest = tla.op("\\", Tla(left), tla.set_of(Tla(items.bound))) if items else None
                 made.append(tla.call(loop, *([rest] if items else []), *values))
             else:
-                back = end.how == "return"
-                value = self.read(end.value, end.scope) if back else None
-                made.append(result(values, value and self.convert(value, kind, node)))
+                made.append(result(values))
         body = _chain(found, made)
         if not items:
-            return let(body), kind
+            return let(body)
         pick = tla.quantified("CHOOSE", items.bound, Tla(left), TRUE)
         pick = tla.call("Min", Tla(left)) if items.in_order else pick
         self.definitions.insert(0, f"{items.bound} == {pick.text}")
         done = tla.op("=", Tla(left), tla.EMPTY)
-        return tla.if_(done, result([Tla(each) for each in symbols.values()]), let(body)), kind
+        return tla.if_(done, result([Tla(each) for each in symbols.values()]), let(body))
 
 
 def _chain(found: list[End], values: list[Tla]) -> Tla:
@@ -510,14 +495,6 @@ def _chain(found: list[End], values: list[Tla]) -> Tla:
     for end, value in reversed([*zip(found, earlier, strict=False)]):
         made = tla.if_(end.test, value, made)
     return made
-
-
-def _where(test: Tla, scope: Scope, side: int) -> Scope:
-    """The scope after a test came out on one side, which some cells have been waiting for."""
-    for key, cell in scope.cells.items():
-        if cell.whole.parts[:2] == ("IF", test) and not cell.clauses:
-            scope.cells[key] = Cell(cell.whole.parts[side])
-    return scope
 
 
 def _put(scope: Scope, key: tuple[str, str], value: Tla, kind: Any) -> None:

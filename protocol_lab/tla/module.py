@@ -21,7 +21,7 @@ from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.reading import reading
 from protocol_lab.tla import values as tla
 from protocol_lab.tla.expressions import is_helper
-from protocol_lab.tla.functions import Definition, End, Functions
+from protocol_lab.tla.functions import Definition, Functions
 from protocol_lab.tla.values import TRUE, Scope, Tla, Value
 
 RESERVED = """ASSUME ASSUMPTION AXIOM BOOLEAN CASE CHOOSE CONSTANT CONSTANTS DOMAIN ELSE ENABLED
@@ -212,15 +212,10 @@ class _Module:
                 return self.types.up_to(high) if low == Tla("1") else tla.between(low, high)
             case Named(names):
                 return tla.set_of(*map(tla.string, names))
-            case Subset(of, size):
+            case Subset(of, None):
                 is_kind = isinstance(of, Node)
                 every = self.types.nodes(of) if is_kind else self._bound(of, given, scope)
-                found = Tla(f"SUBSET {every.within(16)}", tla.PREFIX)
-                if size is None:
-                    return found
-                bound = self.functions.fresh("S")
-                wanted = self._bound(size, given, scope)
-                return tla.filtered(bound, found, tla.op("=", Tla(f"Cardinality({bound})"), wanted))
+                return Tla(f"SUBSET {every.within(16)}", tla.PREFIX)
             case Member(path):
                 now, kind = self._container(path, scope)
                 return self.types.items(kind, now)
@@ -283,17 +278,8 @@ class _Module:
             before = [tla.neg(each) for each, _ in taken]
             parts.append((tla.if_(tla.conj(*before), tla.neg(test), TRUE), remark))
 
-        def at_end(end: End) -> None:
-            value = self.functions.read(end.value, end.scope)
-            if value.type == tla.TEXT:
-                ended(end.test, value.tla, end.scope)
-                return
-            test = self.functions.convert(value, tla.BOOL, reading(function).as_written)
-            refused(tla.conj(end.test, test), "")
-            taken.append((end.test, end.scope))
-
         for end in self.functions.body(function, given, scope):
-            at_end(end)
+            ended(end.test, self.functions.read(end.value, end.scope).tla, end.scope)
         return parts, taken
 
     def _step(self, action: Action) -> Tla:
