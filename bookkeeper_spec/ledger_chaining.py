@@ -131,6 +131,7 @@ spec = Spec(
     choices=CHAINING,
     original="LedgerChaining",
     configurations=CONFIGURATIONS,
+    decisions=("leader_chosen",),
 )
 
 

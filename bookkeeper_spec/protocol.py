@@ -65,6 +65,13 @@ def ledger_spec(
         choices=CLIENTS,
         tlc=tlc,
         configurations=configurations,
+        decisions=(
+            "client_starts_recovery",
+            "client_starts_new_term",
+            "bookie_crashes_when_ledger_open",
+            "bookie_crashes_when_ledger_in_recovery",
+            "bookie_crashes_when_ledger_closed",
+        ),
     )
     spec.symmetric(Bookie, among=symmetric_bookies)
     spec.symmetric(Client)

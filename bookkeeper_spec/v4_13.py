@@ -154,6 +154,7 @@ spec = Spec(
     events=v4_13_events,
     choices=TWO_WRITERS,
     configurations=CONFIGURATIONS,
+    decisions=("w2_place_in_recovery",),
 )
 spec.symmetric(Bookie, among=symmetric_bookies)
 spec.weakly_fair(NEXT)

@@ -66,6 +66,24 @@ ACTIONS = (  # in the order of the original's Next
     replication.accept_fetch_request_from_observer,
 )
 
+DECISIONS = (
+    "start_new_server",
+    "change_network_connectivity",
+    "restart_with_state",
+    "restart_without_state",
+    "crash_lose_state",
+    "accept_add_voter_request",
+    "accept_remove_voter_request",
+    "send_join_request",
+    "send_remove_request",
+    "send_request_vote",
+    "voter_fetch_timeout",
+    "voter_election_timeout",
+    "observer_fetch_timeout",
+    "check_quorum_resign",
+)
+"""The actions of an administrator, and of what happens to servers: crashes, links, timeouts."""
+
 
 def hosts_without_a_server(c) -> NodeSet(Host):
     """The hosts on which no server runs at the start; they are interchangeable."""
@@ -128,6 +146,7 @@ def kip_853_spec(
         events=server_events,
         choices=CHOICES,
         configurations=configurations,
+        decisions=DECISIONS,
     )
     spec.init(init)
     declare_messages(spec)

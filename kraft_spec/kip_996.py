@@ -26,6 +26,7 @@ from kraft_spec.actions import replication as shared
 from kraft_spec.draw.choices import CHOICES
 from kraft_spec.draw.events import declare_messages, server_events
 from kraft_spec.kip_853 import (
+    DECISIONS,
     hosts_without_a_server,
     within_current_epoch,
     within_messages_in_flight,
@@ -91,6 +92,7 @@ spec = Spec(
     events=server_events,
     choices=CHOICES,
     configurations=CONFIGURATIONS,
+    decisions=DECISIONS,
 )
 spec.init(init)
 declare_messages(spec)
