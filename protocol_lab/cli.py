@@ -493,9 +493,9 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
 
         write_file(options.junit, junit_xml(result))
     if getattr(options, "graph", None):
-        from protocol_lab.diagrams.state_graph import draw_all, reachable
+        from protocol_lab.diagrams.state_graph import state_graph
 
-        write_file(options.graph, draw_all(reachable(result.model)))
+        write_file(options.graph, state_graph(result.model))
     if options.json:
         more = {"coverage": covered.to_json()} if covered else {}
         if options.states and result.trace is not None:

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ def _is_file(name: str) -> bool:
 def save(of: Walk | Result | Stepper, path: str) -> Path:
     """Write a walk so far, or a result's trace, to a file: a scenario, or what its ending says.
 
-    The endings are `.json`, `.itf.json`, `.link.txt`, `.mmd`, `.svg`, `.animated.svg`, ...
+    The endings are `.json`, `.itf.json`, `.link.txt`, `.mmd`, `.svg`, ...
     Returns the path. Raises LabError if it can't be written.
     """
     return save_walk(of.walk if isinstance(of, Stepper) else of, path)
@@ -190,13 +191,13 @@ def diagram(of: Walk | str) -> HTML:
     return HTML(wide_image_html(sequence_diagram(walk), f"Sequence diagram: {steps}"))
 
 
-def graph(model: Model, **options: Any) -> HTML:
-    """All states of a small model as one drawing; the options are those of `state_graph`.
+def graph(model: Model, label: Callable[[Model, bytes], str] | None = None) -> HTML:
+    """All states of a small model as one drawing; label: the text of a state.
 
     Raises LabError if there are too many to be read.
     """
     title = f"{spec_title(model.spec.name)}: states in columns by their distance from the start"
-    return HTML(image_html(state_graph(model, **options), title))
+    return HTML(image_html(state_graph(model, label), title))
 
 
 def lasso(of: Result | Walk) -> HTML:

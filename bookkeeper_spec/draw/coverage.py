@@ -18,8 +18,8 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import plain, view
 
 MARGIN, GAP, WIDTH = 14, 8, 720
-BOX_WIDTH, BOX_HEIGHT = 92, 46
-CHIP_HEIGHT, LINE = 24, 20
+BOX_WIDTH, BOX_HEIGHT = 118, 50
+CHIP_HEIGHT, LINE, SIZE = 26, 22, 13
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,10 @@ def draw_coverage(coverage: Coverage, title: str, show_title: bool = True) -> st
     y = _draw_ack_quorums(svg, coverage, y + 16)
     y = _draw_definitions(svg, coverage, y + 14)
     for alarm in coverage.alarms:
-        svg.text(MARGIN, y + 14, f"✗ {alarm}", fill=palette.BAD, bold=True)
+        svg.text(MARGIN, y + 14, f"✗ {alarm}", size=SIZE, fill=palette.BAD, bold=True)
         y += LINE
-    return svg.document(WIDTH, y + 10, title, _description(coverage))
+    width = 2 * MARGIN + coverage.bookies * (BOX_WIDTH + GAP) - GAP
+    return svg.document(max(WIDTH, width), y + 10, title, _description(coverage))
 
 
 def _draw_bookies(svg: Svg, coverage: Coverage, y: float) -> float:
@@ -113,31 +114,31 @@ def _draw_bookies(svg: Svg, coverage: Coverage, y: float) -> float:
         svg.rect(x, y, BOX_WIDTH, BOX_HEIGHT, rx=6, fill=fill, **border)
         middle = x + BOX_WIDTH / 2
         ink = palette.INK if inside else palette.MUTED
-        svg.text(middle, y + 19, f"b{bookie}", bold=True, fill=ink, text_anchor="middle")
+        svg.text(middle, y + 20, f"b{bookie}", size=SIZE, bold=True, fill=ink, text_anchor="middle")
         says = _response(coverage, bookie)
         was = coverage.before.get(bookie)
         if was is not None and was != coverage.responses.get(bookie):
-            width = min(text_width(says, 11) + 10, BOX_WIDTH - 4)
+            width = min(text_width(says, SIZE) + 10, BOX_WIDTH - 4)
             svg.rect(
                 middle - width / 2,
-                y + 25,
+                y + 26,
                 width,
-                16,
+                18,
                 rx=4,
                 fill=palette.CHANGED,
             )
             svg.text(
                 middle,
-                y + 58,
+                y + 64,
                 f"was {words(was)}",
-                size=10,
+                size=SIZE,
                 fill=palette.MUTED,
                 text_anchor="middle",
             )
-        svg.text(middle, y + 37, says, size=11, fill=ink, text_anchor="middle")
+        svg.text(middle, y + 40, says, size=SIZE, fill=ink, text_anchor="middle")
     note = f"solid border: {coverage.cohort_name} · ✓ {coverage.property_name}"
-    svg.text(MARGIN, y + BOX_HEIGHT + 28, note, size=10, fill=palette.MUTED)
-    return y + BOX_HEIGHT + 30
+    svg.text(MARGIN, y + BOX_HEIGHT + 32, note, size=SIZE, fill=palette.MUTED)
+    return y + BOX_HEIGHT + 34
 
 
 def _response(coverage: Coverage, bookie: int) -> str:
@@ -152,32 +153,32 @@ def _draw_ack_quorums(svg: Svg, coverage: Coverage, y: float) -> float:
     """Every ack quorum with one of those bookies in it, or without."""
     found = coverage.ack_quorums
     heading = f"Ack quorums of {coverage.ack_quorum} bookies: {len(found)}"
-    svg.text(MARGIN, y + 10, heading, bold=True)
+    svg.text(MARGIN, y + 10, heading, size=SIZE, bold=True)
     y += 20
     x = MARGIN
     for each in found:
         have = each & coverage.satisfying
         fate = coverage.positive if have else coverage.negative
         text = f"{'✓' if have else '✗'} {node_set(each)} {fate}"
-        width = text_width(text, 11) + 16
+        width = text_width(text, SIZE) + 16
         if x > MARGIN and x + width > WIDTH - MARGIN:
             x, y = MARGIN, y + CHIP_HEIGHT + 6
         fill, line = (palette.PANEL, palette.LINE) if have else (palette.BAD_PAPER, palette.BAD)
         svg.rect(x, y, width, CHIP_HEIGHT, rx=6, fill=fill, stroke=line)
         ink = palette.INK if have else palette.BAD
-        svg.text(x + 8, y + 16, text, size=11, fill=ink)
+        svg.text(x + 8, y + 18, text, size=SIZE, fill=ink)
         x += width + 6
     return y + CHIP_HEIGHT + 6
 
 
 def _draw_definitions(svg: Svg, coverage: Coverage, y: float) -> float:
     """One line for each definition."""
-    svg.text(MARGIN, y + 10, "Is there quorum coverage? Four ways to ask", bold=True)
+    svg.text(MARGIN, y + 10, "Is there quorum coverage? Four ways to ask", size=SIZE, bold=True)
     y += 20
     for k, (holds, text) in enumerate(coverage.definitions, 1):
         mark, ink = ("✓ yes", palette.GOOD) if holds else ("✗ no", palette.BAD)
-        svg.text(MARGIN, y + 12, mark, bold=True, fill=ink)
-        svg.text(MARGIN + 54, y + 12, f"{k}  {text}")
+        svg.text(MARGIN, y + 12, mark, size=SIZE, bold=True, fill=ink)
+        svg.text(MARGIN + 58, y + 12, f"{k}  {text}", size=SIZE)
         y += LINE
     return y
 

@@ -7,3 +7,9 @@ of the protocols, except comparisons of logs that a reader would otherwise make 
 
 The variants import these modules, so these import only what is below a variant: the models.
 """
+
+LEGEND = (
+    "solid border: committed · ✓: this broker knows it · dashed: not committed"
+    " · hatched: truncated just now · highlighted: changed just now · hollow crown, dashed lane:"
+    " believes that it leads, and has been overtaken"
+)

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from kafka_spec.draw.shared import *
+from kafka_spec.draw import LEGEND
 from protocol_lab.drawing import *
-from protocol_lab.explain.wording import letter
 
 
 def draw_async_isr(high_watermark: Callable[[Any], int]) -> Callable[..., str]:

@@ -6,8 +6,7 @@ for a learner's own variant.
 
 from typing import Any
 
-from kafka_spec.draw.shared import or_none, set_text
-from protocol_lab.explain.wording import letter
+from protocol_lab.drawing import letter, or_none, set_text
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 from protocol_lab.model.step_text import Step

@@ -1,8 +1,17 @@
 """The pictures of both helper specs: logs without a protocol, and a counter."""
 
-from kafka_spec.draw.shared import Log, Shown, entries_of, named
-from protocol_lab.drawing import Cluster, Entry, Lane, Text, drawing_of
-from protocol_lab.explain.wording import letter
+from protocol_lab.drawing import (
+    Cluster,
+    Entry,
+    Lane,
+    Log,
+    Shown,
+    Text,
+    drawing_of,
+    entries_of,
+    letter,
+    named,
+)
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 
-from kafka_spec.draw.shared import *
+from kafka_spec.draw import LEGEND
 from kafka_spec.model import (
     NO_EPOCH,
     has_offset,
@@ -12,7 +12,6 @@ from kafka_spec.model import (
     presumes_leadership,
 )
 from protocol_lab.drawing import *
-from protocol_lab.explain.wording import letter
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 
@@ -82,7 +81,13 @@ def _lane(s, r: int, entries: list) -> Lane:
         ],
         entries=entries,
         flags=[Flag(mine.hw, named("hw", mine.hw, topic="hw"))],
-        notes=difference(_replica_log(s, r), _replica_log(s, mine.leader), mine.leader, r),
+        notes=difference(
+            _replica_log(s, r),
+            _replica_log(s, mine.leader),
+            mine.leader,
+            r,
+            f"broker {mine.leader}",
+        ),
         badge=_badge(s, r),
     )
 

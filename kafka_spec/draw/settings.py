@@ -1,8 +1,7 @@
 """The picture of `settings`: the controller's record, the brokers' logs, what clients know."""
 
-from kafka_spec.draw.shared import *
-from protocol_lab.drawing import Bar, Card, Cluster, Flag, Lane, Text, Value, drawing_of
-from protocol_lab.explain.wording import letter
+from kafka_spec.draw import LEGEND
+from protocol_lab.drawing import *
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 

@@ -1,8 +1,7 @@
 """The picture of unclean leader election."""
 
-from kafka_spec.draw.shared import *
-from protocol_lab.drawing import Bar, Card, Cluster, Flag, Lane, Text, Value, drawing_of
-from protocol_lab.explain.wording import letter
+from kafka_spec.draw import LEGEND
+from protocol_lab.drawing import *
 from protocol_lab.model.layout import NONE
 
 

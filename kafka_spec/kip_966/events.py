@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_spec.draw.shared import or_none, set_text
 from kafka_spec.kip_966 import wording
 from kafka_spec.kip_966.model import Broker, ReplicaStatus
 from protocol_lab import Spec
-from protocol_lab.explain.wording import letter
+from protocol_lab.drawing import letter, or_none, set_text
 from protocol_lab.model.declarations import lifeline
 from protocol_lab.model.node_sets import members
 from protocol_lab.model.step_text import Step

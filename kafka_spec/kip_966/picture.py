@@ -7,7 +7,7 @@ in all logs if its producer was told so. The controller's leader shows what it l
 from functools import partial
 from typing import Any
 
-from kafka_spec.draw.shared import *
+from kafka_spec.draw import LEGEND
 from kafka_spec.kip_966.model import BrokerStatus, is_offline
 from kafka_spec.kip_966.wording import (
     alter_answer,
@@ -18,7 +18,6 @@ from kafka_spec.kip_966.wording import (
     register_request,
 )
 from protocol_lab.drawing import *
-from protocol_lab.explain.wording import letter
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 
@@ -82,17 +81,15 @@ def _values(values: Any) -> str:
 def _left(s: Any, c: Any) -> list[Bar]:
     """What the search's bounds limit, and how often it may still happen."""
     done = s.aux_ctrs
-    counters = [
-        ("lost logs", done.data_loss_shutdown_ctr, c.data_loss_shutdown_limit),
-        ("other shutdowns", done.no_data_loss_shutdown_ctr, c.no_data_loss_shutdown_limit),
-        ("expired sessions", done.fence_broker_ctr, c.fence_broker_limit),
-        ("shrinks", done.leader_shrink_isr_ctr, c.leader_shrink_isr_limit),
-        ("reassignments", done.reassignment_ctr, c.reassignment_limit),
-    ]
-    values = [
-        Value(f"{name} left", Text(str(most - count))) for name, count, most in counters if most > 0
-    ]
-    return [Bar("Bounds of the search", values)] if values else []
+    return bounds_left(
+        [
+            ("lost logs", done.data_loss_shutdown_ctr, c.data_loss_shutdown_limit),
+            ("other shutdowns", done.no_data_loss_shutdown_ctr, c.no_data_loss_shutdown_limit),
+            ("expired sessions", done.fence_broker_ctr, c.fence_broker_limit),
+            ("shrinks", done.leader_shrink_isr_ctr, c.leader_shrink_isr_limit),
+            ("reassignments", done.reassignment_ctr, c.reassignment_limit),
+        ]
+    )
 
 
 # --- Brokers -------------------------------------------------------------------------------------

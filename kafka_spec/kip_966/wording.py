@@ -6,9 +6,8 @@ that is shown counts them from 0, as Kafka.
 
 from typing import Any
 
-from kafka_spec.draw.shared import set_text
 from kafka_spec.kip_966.model import Error
-from protocol_lab.explain.wording import letter
+from protocol_lab.drawing import letter, set_text
 from protocol_lab.model.layout import NONE
 
 

@@ -79,8 +79,8 @@ def draw_requests(spec: Spec) -> None:
 
 
 def _empty_restarts(s: Any, c: Any) -> list[tuple[str, int, int]]:
-    left = c.max_empty_restarts - s.aux_ctrs.empty_restart_ctr
-    return [("restarts with an empty disk", left, c.max_empty_restarts)]
+    done = s.aux_ctrs.empty_restart_ctr
+    return [("restarts with an empty disk", done, c.max_empty_restarts)]
 
 
 def describe_with_empty_disks(s: Any, c: Any) -> Cluster:

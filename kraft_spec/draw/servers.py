@@ -8,7 +8,6 @@ from kraft_spec.draw.wording import *
 from kraft_spec.model import ServerState, has_started, is_connected, is_current_leader
 from protocol_lab import NONE
 from protocol_lab.drawing import *
-from protocol_lab.explain.wording import letter
 
 LEGEND = (
     "solid border: some server knows that it is committed · ✓: this one does · dashed: nobody does"
@@ -44,7 +43,7 @@ class Added:
     """What a variant adds to the picture.
 
     kinds: its kinds of messages between servers, as in `_kinds`. messages: others, ready to show.
-    counters: what may still happen, how often, and the limit. doing: by server, what it does
+    counters: what may happen, how often it has, and the limit. doing: by server, what it does
     instead of fetching. remarks: by server, what is said of it in addition. title: the protocol's.
     crashes: the constant that limits lost disks.
     """
@@ -108,26 +107,17 @@ def _values(values: Any) -> str:
 
 
 def _left(s: Any, c: Any, added: Added) -> list[Bar]:
-    """What the search's bounds limit, and how often it may still happen."""
-    crashes = getattr(c, added.crashes)
-    counters = [
-        ("restarts", c.max_restarts - s.aux_ctrs.restart_ctr, c.max_restarts),
-        ("lost disks", crashes - s.aux_ctrs.crash_ctr, crashes),
-        ("additions", c.max_add_reconfigs - s.aux_ctrs.add_reconfig_ctr, c.max_add_reconfigs),
-        (
-            "removals",
-            c.max_remove_reconfigs - s.aux_ctrs.remove_reconfig_ctr,
-            c.max_remove_reconfigs,
-        ),
-        (
-            "changes of the links",
-            c.max_connectivity_changes - s.net_connectivity_ctr,
-            c.max_connectivity_changes,
-        ),
-        *added.counters,
-    ]
-    shown = [Value(f"{name} left", Text(str(left))) for name, left, limit in counters if limit]
-    return [Bar("Bounds of the search", shown)] if shown else []
+    done = s.aux_ctrs
+    return bounds_left(
+        [
+            ("restarts", done.restart_ctr, c.max_restarts),
+            ("lost disks", done.crash_ctr, getattr(c, added.crashes)),
+            ("additions", done.add_reconfig_ctr, c.max_add_reconfigs),
+            ("removals", done.remove_reconfig_ctr, c.max_remove_reconfigs),
+            ("changes of the links", s.net_connectivity_ctr, c.max_connectivity_changes),
+            *added.counters,
+        ]
+    )
 
 
 # --- Servers -----------------------------------------------------------------------------------
@@ -140,6 +130,7 @@ def _lane(
     doing = [_fetching(s, server, added.doing.get(server, ""))]
     doing += [added.remarks[server]] if server in added.remarks else []
     doing = [Text(each, "muted") for each in doing]
+    leader = s.leader[server]
     return Lane(
         lines=[
             [Text(f"Server {server}", bold=True), Text(_identity(s, server), "muted")],
@@ -152,7 +143,7 @@ def _lane(
         ],
         entries=_entries(s, server, servers, lost),
         flags=[] if dead else [Flag(s.hwm[server], Text(f"hw {s.hwm[server]}"))],
-        notes=_difference(s, server),
+        notes=difference(_log(s, server), _log(s, leader), leader, server, f"server {leader}"),
         badge=_badge(s, c, server),
         empty="its log is gone" if dead else "empty log",
     )
@@ -242,75 +233,37 @@ def _badge(s: Any, c: Any, server: int) -> str:
 # --- Logs --------------------------------------------------------------------------------------
 
 
-def _entry(offset: int, entry: Any, **more: Any) -> Entry:
-    text, epoch = entry_text(entry), entry.epoch
-    return Entry(offset, text, f"epoch {epoch}", f"e{epoch}", epoch, **more)
+def _log(s: Any, server: int) -> Log:
+    """What a server has; nothing for NONE."""
+    return [] if server == NONE else [_record(entry) for entry in s.log[server]]
+
+
+def _record(entry: Any) -> Shown:
+    return Shown(entry_text(entry), entry.epoch)
 
 
 def _entries(s: Any, server: int, servers: list[int], lost: dict[int, Any]) -> list[Entry]:
-    mine = s.log[server]
-    shown = [
-        _entry(
-            offset,
-            entry,
-            committed=_is_known_to_be_committed(s, servers, offset, entry),
-            known=offset < s.hwm[server],
-            gone=entry_with_epoch(lost[offset]) if offset in lost else "",
-            word=_fate(s, server, lost[offset]) if offset in lost else "lost",
-        )
-        for offset, entry in enumerate(mine)
-    ]
-    missing = [
-        _entry(
-            offset,
-            entry,
-            mark="lost",
-            gone=entry_with_epoch(entry),
-            word=_fate(s, server, entry),
-        )
-        for offset, entry in lost.items()
-        if offset >= len(mine)
-    ]
-    return shown + missing
+    """Those that a leader lacks are cut off rather than lost if another voter of its configuration
+    has them and can still lead."""
+    voters = s.config[server].members
+    committed = {each for other in servers for each in enumerate(_log(s, other)[: s.hwm[other]])}
+
+    def is_kept(offset: int, record: Shown) -> bool:
+        return any(record in _log(s, voter) for voter in voters)
+
+    return entries_of(_log(s, server), committed, lost, s.hwm[server], is_kept)
 
 
-def _fate(s: Any, leader: int, entry: Any) -> str:
-    """Lost, unless another voter of the leader's configuration has the entry and can still lead."""
-    voters = s.config[leader].members
-    return "cut off" if any(entry in s.log[voter] for voter in voters) else "lost"
-
-
-def _is_known_to_be_committed(s: Any, servers: list[int], offset: int, entry: Any) -> bool:
-    return any(
-        offset < min(s.hwm[other], len(s.log[other])) and s.log[other][offset] == entry
-        for other in servers
-    )
-
-
-def _lost(s: Any, c: Any, servers: list[int]) -> dict[int, dict[int, Any]]:
+def _lost(s: Any, c: Any, servers: list[int]) -> dict[int, dict[int, Shown]]:
     """By leader and offset: an acknowledged value that the leader lacks and another server has."""
-    found: dict[int, dict[int, Any]] = {}
+    found: dict[int, dict[int, Shown]] = {}
     for leader in (each for each in servers if is_current_leader(s, c, each)):
         held = {entry.value for entry in s.log[leader]}
         for other in servers:
             for offset, entry in enumerate(s.log[other]):
                 if entry.value in s.inv_pos_acked and entry.value not in held:
-                    found.setdefault(leader, {})[offset] = entry
+                    found.setdefault(leader, {})[offset] = _record(entry)
     return found
-
-
-def _difference(s: Any, server: int) -> list[Text]:
-    """Where a server's log diverges from that of its leader."""
-    leader = s.leader[server]
-    if leader in (NONE, server):
-        return []
-    mine, theirs = s.log[server], s.log[leader]
-    for offset, (entry, other) in enumerate(zip(mine, theirs)):
-        if entry != other:
-            return [Text(f"differs from {leader} at offset {offset}", "muted")]
-    if len(mine) > len(theirs):
-        return [Text(f"longer than {leader}'s log", "muted")]
-    return []
 
 
 # --- Messages ----------------------------------------------------------------------------------

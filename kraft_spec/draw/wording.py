@@ -4,15 +4,10 @@ from typing import Any
 
 from kraft_spec.model import Error
 from protocol_lab import NONE
-from protocol_lab.explain.wording import letter
+from protocol_lab.drawing import letter, set_text
 
 ERROR_NAMES = ["".join(word.capitalize() for word in name.split("_")) for name in Error.names]
 """The errors as Kafka writes them: FencedLeaderEpoch."""
-
-
-def set_text(servers: Any) -> str:
-    """A set of servers: {1, 2}."""
-    return "{" + ", ".join(map(str, servers)) + "}"
 
 
 def entry_text(entry: Any) -> str:

@@ -10,8 +10,9 @@ from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment, Standing, Walk
 
 MOST_STATES = 40
-WIDTH, MARGIN, NAMES = 700, 12, 216
-HIGH, HEAD, LINE = 22, 22, 14
+WIDTH, MARGIN, NAMES = 760, 12, 250
+HIGH, HEAD, LINE = 22, 24, 16
+SIZE = 13
 SIGNS = {"holds": "✓", "fails": "✗", "none": "–"}
 LEGEND = "✓ holds · ✗ fails · – not applicable: it compares a state with the one before"
 
@@ -82,17 +83,19 @@ def invariants_strip(walk: Walk, watched: Collection[str] | None = None) -> str:
     has_slides = _draw_head(svg, path, shown, cell)
     svg.open_part("names")
     svg.rect(0, 0, NAMES - 2, bottom, fill=palette.PAPER)  # over columns that are scrolled below it
-    svg.text(MARGIN, MARGIN + 12, "state", size=11, fill=palette.MUTED)
+    svg.text(MARGIN, MARGIN + 12, "state", size=SIZE, fill=palette.MUTED)
     if has_slides:
-        svg.text(MARGIN, MARGIN + 27, "slide", size=11, fill=palette.MUTED)
+        svg.text(MARGIN, MARGIN + 27, "slide", size=SIZE, fill=palette.MUTED)
     for lines, y in zip(labels, tops):
         for k, (line, fill) in enumerate(lines):
-            svg.text(MARGIN, y + 14 + LINE * k, line, size=11, bold=fill == palette.INK, fill=fill)
+            svg.text(
+                MARGIN, y + 14 + LINE * k, line, size=SIZE, bold=fill == palette.INK, fill=fill
+            )
     svg.close_group()
     y = bottom + 18
     for line in _foot(walk, rows, shown):
-        svg.text(MARGIN, y, line, size=11, fill=palette.MUTED)
-        y += 15
+        svg.text(MARGIN, y, line, size=SIZE, fill=palette.MUTED)
+        y += 17
     title = f"{spec_title(walk.model.spec.name)}: invariants over time"
     return svg.document(WIDTH, y, title, _description(walk, rows))
 
@@ -100,10 +103,10 @@ def invariants_strip(walk: Walk, watched: Collection[str] | None = None) -> str:
 def _label(row: Track) -> list[tuple[str, str]]:
     """The invariant's name, and where it fails first, in lines with their colours."""
     room = NAMES - MARGIN - 10
-    lines = [(line, palette.INK) for line in wrap(words(row.name), room, 11, bold=True)]
+    lines = [(line, palette.INK) for line in wrap(words(row.name), room, SIZE, bold=True)]
     if row.first_failure:
         text = f"✗ first fails in state {row.first_failure}"
-        lines += [(line, palette.BAD) for line in wrap(text, room, 11)]
+        lines += [(line, palette.BAD) for line in wrap(text, room, SIZE)]
     return lines
 
 
@@ -130,7 +133,7 @@ def _draw_cell(svg: Svg, kind: str, x: float, y: float, cell: float, is_first: b
         svg.rect(x + gap, y, cell - 2 * gap, HIGH, rx=2, fill=palette.BAD)
     elif kind == "holds":
         svg.rect(x + gap, y + 4, cell - 2 * gap, HIGH - 8, rx=3, fill=palette.PANEL)
-    size = min(12.0, cell * 0.85)
+    size = min(13.0, cell * 0.85)
     fill = {"fails": palette.PAPER, "holds": palette.GOOD, "none": palette.MUTED}[kind]
     svg.text(
         x + cell / 2,
@@ -146,7 +149,7 @@ def _draw_cell(svg: Svg, kind: str, x: float, y: float, cell: float, is_first: b
 def _draw_head(svg: Svg, path: list[Moment], shown: range, cell: float) -> bool:
     """Above the cells the numbers of the states, where there is room, and the slides. Returns
     whether there are any slides."""
-    every = next(step for step in (1, 2, 5, 10) if cell * step >= 17 or step == 10)
+    every = next(step for step in (1, 2, 5, 10) if cell * step >= 20 or step == 10)
     slides = [split_caption(path[k].caption)[0] for k in shown]
     free, last = 0.0, ""
     for k, slide in zip(shown, slides):
@@ -156,13 +159,15 @@ def _draw_head(svg: Svg, path: list[Moment], shown: range, cell: float) -> bool:
                 middle,
                 MARGIN + 12,
                 str(k + 1),
-                size=11,
+                size=SIZE,
                 fill=palette.MUTED,
                 text_anchor="middle",
             )
-        width = 7.5 * len(slide)
+        width = 8.5 * len(slide)
         if slide and slide != last and middle - width / 2 >= free:
-            svg.text(middle, MARGIN + 27, slide, size=11, fill=palette.ACCENT, text_anchor="middle")
+            svg.text(
+                middle, MARGIN + 27, slide, size=SIZE, fill=palette.ACCENT, text_anchor="middle"
+            )
             free = middle + width / 2
         last = slide or last
     return any(slides)

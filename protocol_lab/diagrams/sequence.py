@@ -29,10 +29,10 @@ from protocol_lab.traces.walk import Moment, Walk
 
 MOST_ROWS = 30
 WIDTH, MARGIN = 700, 12
-STEPS = 182  # the column of the steps' names
+STEPS = 206  # the column of the steps' names
 NARROWEST = 96  # between two lifelines
-LINE, EVENT, HEAD = 14, 26, 30
-SMALL = 11
+LINE, EVENT, HEAD = 16, 29, 34
+SMALL = 13
 LEGEND = "● sent · ▶ arrives · ✗ lost · ○ still under way · dashed lifeline: crashed"
 
 
@@ -140,9 +140,9 @@ class _Diagram:
         for row in self.rows[: self.hidden]:
             row.top = y - 40  # messages that were sent there come in from above
         for row in self.rows[self.hidden :]:
-            row.name = wrap(words(row.moment.step.action), STEPS - 44, 11)
+            row.name = wrap(words(row.moment.step.action), STEPS - 44, SMALL)
             row.broken = [
-                line for name in row.broken for line in wrap(f"✗ {words(name)}", STEPS - 44, 11)
+                line for name in row.broken for line in wrap(f"✗ {words(name)}", STEPS - 44, SMALL)
             ]
             lines = len(row.name) + len(row.broken)
             row.top, row.height = y, max(LINE * lines + 12, row.height_of_events)
@@ -202,7 +202,7 @@ class _Diagram:
 
     def _draw_lifelines(self, svg: Svg) -> None:
         for name, x in self.x.items():
-            lines = wrap(name, self.pitch - 12, 12, bold=True)
+            lines = wrap(name, self.pitch - 12, SMALL, bold=True)
             if self.named:
                 svg.open_part("head")
             svg.rect(
@@ -214,9 +214,9 @@ class _Diagram:
                 fill=palette.PANEL,
                 stroke=palette.LINE,
             )
-            first = MARGIN + HEAD / 2 + 4 - 6.5 * (len(lines) - 1)
+            first = MARGIN + HEAD / 2 + 4 - 7 * (len(lines) - 1)
             for k, line in enumerate(lines):
-                svg.text(x, first + 13 * k, line, bold=True, text_anchor="middle")
+                svg.text(x, first + 14 * k, line, size=SMALL, bold=True, text_anchor="middle")
             if self.named:
                 svg.close_group()
             start, is_down = MARGIN + HEAD, False
@@ -245,7 +245,7 @@ class _Diagram:
             MARGIN + 24,
             row.top + 19,
             number,
-            size=11,
+            size=SMALL,
             bold=is_here,
             fill=palette.ACCENT if is_here else palette.MUTED,
             text_anchor="end",
@@ -256,7 +256,7 @@ class _Diagram:
                 MARGIN + 32,
                 row.top + 19 + LINE * k,
                 line,
-                size=11,
+                size=SMALL,
                 bold=broken,
                 fill=palette.BAD if broken else palette.INK,
             )
@@ -269,10 +269,10 @@ class _Diagram:
         middle = self._middle() if note.at == EVERYBODY else self.x[note.at]
         left = self._clamped(middle - width / 2, width)
         tone = {CRASH: palette.BAD, RESTART: palette.GOOD}.get(note.kind, palette.MUTED)
-        svg.rect(left, y - 10, width, 19, rx=9, fill=palette.PANEL, stroke=tone)
+        svg.rect(left, y - 11, width, 21, rx=10, fill=palette.PANEL, stroke=tone)
         svg.text(
             left + width / 2,
-            y + 3.5,
+            y + 4,
             text,
             size=SMALL,
             bold=note.kind == CRASH,

@@ -6,7 +6,7 @@ are drawn: beyond a few hundred states one sentence says what to do instead.
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 LIMIT = 250
 MOST_LABELLED_EDGES = 40
 MOST_LINES = 5
-MARGIN, SIZE, LINE = 14, 11, 15
-STEP_WIDTH, EDGE_SIZE = 130, 11  # of the steps that are written on lines
+MARGIN, SIZE = 14, 13
+STEP_WIDTH = 150  # of the steps that are written on lines
 BEFORE = 3  # states of a walk that are drawn before the one shown
 LINE_STYLES = (
     (palette.INK, "solid"),
@@ -128,8 +128,8 @@ def around(
         if each.taken and each.row in numbers:
             step = step_of(model, row, each.action, each.args).text
             graph.labels.setdefault((0, numbers[each.row]), []).append(step)
-    title = f"{spec_title(model.spec.name)}: {_extent(row, depth)}"
-    return draw_graph(graph, title=title)
+    steps = "all states" if depth is None else f"up to {depth} step{'' if depth == 1 else 's'}"
+    return draw_graph(graph, title=f"{spec_title(model.spec.name)}: {steps} from this one")
 
 
 def _add_before(graph: StateGraph, numbers: dict[bytes, int], before: Sequence[Moment]) -> None:
@@ -150,42 +150,14 @@ def _add_before(graph: StateGraph, numbers: dict[bytes, int], before: Sequence[M
         after = number
 
 
-def state_graph(
-    model: Model,
-    start: bytes | None = None,
-    depth: int | None = None,
-    *,
-    label: Callable[[Model, bytes], str] | None = None,
-    invariants: Iterable[str] | None = None,
-    limit: int = LIMIT,
-) -> str:
-    """The states that can be reached, as SVG text.
+def state_graph(model: Model, label: Callable[[Model, bytes], str] | None = None) -> str:
+    """All states that can be reached, as SVG text.
 
-    start: a state to begin with (None: the initial states). depth: at most that many steps from
-    there (None: all). label: the text of a state, few and short lines (None: what
-    differs from the first state). invariants: the names of
-    those to mark the broken ones of (None: the default ones). Raises LabError with what to do if
-    there are more than `limit` states, or if there is no Graphviz.
+    label: the text of a state, few and short lines (None: what differs from the first state).
+    Raises LabError with what to do if there are more than LIMIT states, or if there is no Graphviz.
     """
-    return draw_graph(
-        reachable(model, start, depth, limit=limit),
-        label,
-        invariants=invariants,
-        title=f"{spec_title(model.spec.name)}: {_extent(start, depth)}",
-    )
-
-
-def draw_all(graph: StateGraph) -> str:
-    """All states of a model as SVG text, each with what differs from the first one."""
-    title = f"{spec_title(graph.model.spec.name)}: {_extent(None, None)}"
-    return draw_graph(graph, title=title)
-
-
-def _extent(start: bytes | None, depth: int | None) -> str:
-    steps = f"{depth} step{'' if depth == 1 else 's'}"
-    if start is None:
-        return "all states" if depth is None else f"the first {steps}"
-    return "all states from this one" if depth is None else f"up to {steps} from this state"
+    title = f"{spec_title(model.spec.name)}: all states"
+    return draw_graph(reachable(model), label, title=title)
 
 
 class _Stopped(Exception):
@@ -264,7 +236,6 @@ def draw_graph(
     graph: StateGraph,
     label: Callable[[Model, bytes], str] | None = None,
     *,
-    invariants: Iterable[str] | None = None,
     title: str,
 ) -> str:
     """The graph as SVG text, with a legend of lines and shapes above it."""
@@ -272,7 +243,7 @@ def draw_graph(
     drawn = {pair: names for pair, names in graph.edges.items() if pair[0] != pair[1]}
     kinds = list(dict.fromkeys(", ".join(names) for names in drawn.values()))
     styles = {kind: LINE_STYLES[k % len(LINE_STYLES)] for k, kind in enumerate(kinds)}
-    broken = _broken(graph, invariants)
+    broken = _broken(graph)
     from graphviz import Digraph
 
     dot = Digraph(
@@ -293,7 +264,7 @@ def draw_graph(
         },
         edge_attr={
             "fontname": "Arial",
-            "fontsize": str(EDGE_SIZE),
+            "fontsize": str(SIZE),
             "fontcolor": palette.INK,
         },
     )
@@ -330,7 +301,7 @@ def _edge_label(graph: StateGraph, pair: tuple[int, int], kind: str, edges: int)
     steps = [
         line
         for step in graph.labels.get(pair, [])
-        for line in wrap(_readable(step), STEP_WIDTH, EDGE_SIZE)
+        for line in wrap(_readable(step), STEP_WIDTH, SIZE)
     ]
     from graphviz import escape
 
@@ -387,15 +358,15 @@ def _short(value: Any) -> str:
 
 def _too_many(limit: int, depth: int | None) -> str:
     if depth is None:
-        remedy = "set smaller constants, or bound the steps with depth=2"
+        remedy = "set smaller constants"
     else:
         remedy = f"bound the steps with less than depth={depth}, or set smaller constants"
     return f"There are more than {limit} states here, too many to read in one drawing: {remedy}."
 
 
-def _broken(graph: StateGraph, invariants: Iterable[str] | None) -> dict[int, list[str]]:
-    """The names of the invariants that a state breaks, for those that break any."""
-    chosen, _ = graph.model.choose(invariants)
+def _broken(graph: StateGraph) -> dict[int, list[str]]:
+    """The names of the default invariants that a state breaks, for those that break any."""
+    chosen, _ = graph.model.choose(None)
     broken = {
         k: [each.name for each in chosen if evaluate(graph.model, row, each.function)]
         for k, row in enumerate(graph.rows)
@@ -449,7 +420,7 @@ def _shape(graph: StateGraph, k: int, text: str, broken: list[str]) -> dict[str,
     lines = text.split("\n")
     # Measured here, since the fonts that Graphviz knows are not those of the reader's browser.
     wide = max(text_width(line, SIZE) for line in lines) + (56 if broken else 12)
-    high = 13.5 * len(lines) + (34 if broken else 7)
+    high = 16 * len(lines) + (34 if broken else 7)
     return style | {
         "label": escape(visible(text)).replace("\n", "\\n"),
         "tooltip": escape(visible(text)),

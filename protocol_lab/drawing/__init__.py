@@ -9,12 +9,13 @@ in files.
     arrangement      how a picture uses its room, in a file or on a screen
     cluster_picture  finds the place of everything in a `Cluster`, and draws it
     cut_links        links between nodes that are down, between the lanes
+    logs             replicated logs as boxes, and texts about nodes
     changes          `drawing_of`: a picture with its differences from another state marked
     describe         the picture in one paragraph, for screen readers
     state_table      a state as tables of its variables, with what differs marked
     table_picture    those tables as SVG, for specs without a drawing
     pictures         the picture of a state: the spec's own drawing, or the table
-    film             several pictures with captions in one: a strip, or an animation
+    film             several pictures with captions in one strip
     picture_exports  every format to which a walk can be exported
     svg              writes SVG: shapes, text, and how wide text will be
     palette          the colours, in light and dark
@@ -36,6 +37,19 @@ from protocol_lab.drawing.cluster import (
 )
 from protocol_lab.drawing.cluster_picture.placement import draw_cluster
 from protocol_lab.drawing.film import film_strip
+from protocol_lab.drawing.logs import (
+    Log,
+    Shown,
+    bounds_left,
+    difference,
+    entries_of,
+    list_text,
+    membership,
+    named,
+    or_none,
+    set_text,
+)
+from protocol_lab.explain.wording import letter
 
 __all__ = [
     "Bar",
@@ -45,11 +59,22 @@ __all__ = [
     "Entry",
     "Flag",
     "Lane",
+    "Log",
     "Message",
     "Messages",
+    "Shown",
     "Text",
     "Value",
+    "bounds_left",
+    "difference",
     "draw_cluster",
     "drawing_of",
+    "entries_of",
     "film_strip",
+    "letter",
+    "list_text",
+    "membership",
+    "named",
+    "or_none",
+    "set_text",
 ]

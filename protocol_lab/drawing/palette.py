@@ -19,13 +19,7 @@ CHANGED = "#ffe27a"
 HATCH = "#a3afba"
 HERE = "#e8f1fd"
 
-TONES = {
-    "ink": INK,
-    "muted": MUTED,
-    "accent": ACCENT,
-    "good": GOOD,
-    "bad": BAD,
-}
+TONES = {"ink": INK, "muted": MUTED, "accent": ACCENT, "good": GOOD, "bad": BAD}
 
 SHADES = (
     "#e3edf9",
@@ -75,23 +69,9 @@ DARK = {
 
 def names() -> dict[str, str]:
     """Every colour of the pictures by its name, as they are drawn: on white paper."""
-    plain = {
-        "ink": INK,
-        "muted": MUTED,
-        "line": LINE,
-        "grid": GRID,
-        "panel": PANEL,
-        "paper": PAPER,
-        "accent": ACCENT,
-        "good": GOOD,
-        "bad": BAD,
-        "warning": WARNING,
-        "bad-paper": BAD_PAPER,
-        "changed": CHANGED,
-        "hatch": HATCH,
-        "here": HERE,
-    }
-    return plain | {f"shade-{k}": color for k, color in enumerate(SHADES)}
+    plain = [name for name in DARK if not name.startswith("shade")]
+    light = {name: globals()[name.upper().replace("-", "_")] for name in plain}
+    return light | {f"shade-{k}": color for k, color in enumerate(SHADES)}
 
 
 def theme_css(scope: str) -> str:

@@ -6,10 +6,8 @@ In a file the ending says the format: `.itf.json`, `.svg`, ...; any other ending
 from pathlib import Path
 
 from protocol_lab.checker.result import Result
-from protocol_lab.drawing.film import animated_svg
-from protocol_lab.drawing.pictures import caption, picture_strip, stills
+from protocol_lab.drawing.pictures import picture_strip
 from protocol_lab.errors import LabError, shortened
-from protocol_lab.explain.wording import spec_title
 from protocol_lab.traces.scenarios import scenario_text
 from protocol_lab.traces.text_exports import TEXT_FORMATS, Format
 from protocol_lab.traces.walk import Walk
@@ -25,18 +23,9 @@ def to_film_strip(walk: Walk) -> str:
     return picture_strip(walk, moments=walk.moment.path())
 
 
-def to_animated_svg(walk: Walk) -> str:
-    """The moments from the start up to here, one after the other. Raises LabError if too many."""
-    moments = walk.moment.path()
-    pictures = stills(walk.model, moments)
-    captions = [caption(walk.model, moment) for moment in moments]
-    return animated_svg(pictures, captions, title=spec_title(walk.model.spec.name))
-
-
 FORMATS: dict[str, Format] = TEXT_FORMATS | {
     "svg": Format(".svg", to_svg),
     "film strip": Format(".strip.svg", to_film_strip),
-    "animated svg": Format(".animated.svg", to_animated_svg),
 }
 """Every format by name: texts and pictures."""
 

@@ -24,7 +24,7 @@ from protocol_lab.traces.walk import Moment, Walk
 READING_WIDTH = 890
 """Pixels of an output in JupyterLab on a screen of 1280, with its file browser open."""
 
-_SMALLEST = 11
+_SMALLEST = 12
 """Pixels: smaller type can't be read; a strip rather has fewer columns."""
 
 _AS_IT_IS = " " + punctuation.translate(dict.fromkeys(map(ord, "%#&'")))

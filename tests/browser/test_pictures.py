@@ -6,7 +6,6 @@ from protocol_lab.catalog import package_folder
 from protocol_lab.diagrams.invariant_strip import invariants_strip
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.picture_exports import to_animated_svg
 from protocol_lab.drawing.svg import text_width
 from protocol_lab.traces.scenarios import play, read_scenario
 from real_systems.kafka.logs.report import read, recorded
@@ -68,23 +67,6 @@ def test_a_page_repaints_the_pictures_by_its_variables(page):
 
 def rgb(color):
     return "rgb({}, {}, {})".format(*(int(color[k : k + 2], 16) for k in (1, 3, 5)))
-
-
-def test_an_animation_shows_one_frame_after_the_other(page, tmp_path):
-    path = tmp_path / "film.svg"
-    path.write_text(to_animated_svg(scenario("talk_46_56_found_scenario")), encoding="utf-8")
-    shown = """() => [...document.documentElement.children].filter(each => each.tagName == "g")
-        .flatMap((g, k) => getComputedStyle(g).visibility == "visible" ? [k] : [])"""
-    film = """at => document.getAnimations().forEach(each => {
-        each.pause(); each.currentTime = at;
-    })"""
-    page.goto(path.as_uri())
-    frames = len(scenario("talk_46_56_found_scenario").path)
-    for k in range(2 * frames):
-        page.evaluate(film, 4000 * k + 2000)
-        assert page.evaluate(shown) == [k % frames]
-    page.emulate_media(reduced_motion="reduce")
-    assert page.evaluate(shown) == [frames - 1]
 
 
 def test_the_page_about_logs_shows_its_pictures_and_runs_nothing(page, tmp_path):

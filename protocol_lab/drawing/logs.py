@@ -1,18 +1,12 @@
-"""What the pictures of the Kafka specs share: logs as boxes, and texts about sets of replicas."""
+"""What pictures of replicated logs share: logs as boxes, and texts about nodes and their sets."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from protocol_lab.drawing import Entry, Text
+from protocol_lab.drawing.cluster import Bar, Entry, Text, Value
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
-
-LEGEND = (
-    "solid border: committed · ✓: this broker knows it · dashed: not committed"
-    " · hatched: truncated just now · highlighted: changed just now · hollow crown, dashed lane:"
-    " believes that it leads, and has been overtaken"
-)
 
 
 class Shown(NamedTuple):
@@ -51,7 +45,7 @@ def entries_of(
 ) -> list[Entry]:
     """A log's boxes: the records here, and the committed ones that are lacking here.
 
-    hw: how many records are committed as far as this broker knows; None: it knows of all. Lacking
+    hw: how many records are committed as far as this node knows; None: it knows of all. Lacking
     ones are lost only if nobody who can lead has them, as is_kept(offset, record) says; `kept` is
     the word for the others.
     """
@@ -72,11 +66,11 @@ def entries_of(
     ]
 
 
-def difference(log: Log, leaders: Log, leader: int, r: int, name: str = "") -> list[Text]:
-    """The first offset at which a follower's log differs from its leader's, if there is one."""
-    if leader in (NONE, r):
+def difference(log: Log, leaders: Log, leader: int, node: int, name: str) -> list[Text]:
+    """The first offset at which a node's log differs from that of its leader, which has this name;
+    nothing if there is no such offset, or no such leader."""
+    if leader in (NONE, node):
         return []
-    name = name or f"broker {leader}"
     for offset, record in enumerate(log):
         if offset >= len(leaders):
             return [Text(f"has offset {offset}, which {name} lacks", "muted")]
@@ -86,7 +80,7 @@ def difference(log: Log, leaders: Log, leader: int, r: int, name: str = "") -> l
 
 
 def membership(is_in: bool, inside: str, outside: str) -> Text:
-    """Is a replica in a set? In words, with a mark and a colour."""
+    """Is a node in a set? In words, with a mark and a colour."""
     if is_in:
         return Text(f"● {inside}", "good", short="in")
     return Text(f"○ {outside}", "muted", short="out")
@@ -107,3 +101,14 @@ def list_text(nodes: Iterable[object]) -> str:
 
 def or_none(number: int, nothing: int = NONE) -> str:
     return "none" if number == nothing else str(number)
+
+
+def bounds_left(counters: Iterable[tuple[str, int, int]]) -> list[Bar]:
+    """What the search's bounds limit, and how often each may still happen; from its name, how often
+    it has happened, and the limit."""
+    values = [
+        Value(f"{name} left", Text(str(limit - count)))
+        for name, count, limit in counters
+        if limit > 0
+    ]
+    return [Bar("Bounds of the search", values)] if values else []
