@@ -28,7 +28,8 @@ from kraft_spec.actions.elections import stand_for_election
 from kraft_spec.actions.replication import Fetch
 from kraft_spec.actions.replication import accept_fetch_request_from_voter as accept_as_published
 from kraft_spec.actions.server_states import fail_pending_writes, maybe_transition
-from kraft_spec.draw.additions import draw_end_quorum, draw_with_end_quorum
+from kraft_spec.draw.additions import END_QUORUM, draw_with_end_quorum
+from kraft_spec.draw.events import declare_messages
 from kraft_spec.kip_853 import kip_853_spec
 from kraft_spec.model import *
 from protocol_lab import *
@@ -179,4 +180,4 @@ spec.weakly_fair(
     accept_end_quorum_epoch_request,
     each=("message.dest", "message.source"),
 )
-draw_end_quorum(spec)
+declare_messages(spec, END_QUORUM)

@@ -54,7 +54,8 @@ from kraft_spec.actions.cluster import crash_lose_state as crash_as_published
 from kraft_spec.actions.cluster import restart_with_state as restart_as_published
 from kraft_spec.actions.replication import why_not_answer
 from kraft_spec.actions.server_states import maybe_transition, transition_to_unattached
-from kraft_spec.draw.additions import draw_requests, draw_with_requests
+from kraft_spec.draw.additions import REQUESTS, draw_with_requests
+from kraft_spec.draw.events import declare_messages
 from kraft_spec.draw.wording import ADMINISTRATOR
 from kraft_spec.kip_853 import kip_853_spec
 from kraft_spec.model import *
@@ -473,7 +474,7 @@ def declare_requests(spec: Spec) -> None:
     spec.property(join_requests_answered)
     spec.situation(a_request_is_accepted)
     spec.situation(a_server_waits_for_a_former_leader)
-    draw_requests(spec)
+    declare_messages(spec, REQUESTS)
 
 
 CONFIGURATIONS = (

@@ -4,9 +4,10 @@ They are derived from what the step changed at the servers, not from the action'
 new action needs nothing here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from kraft_spec.draw.servers import KINDS, Kind
 from kraft_spec.draw.wording import *
 from kraft_spec.model import Server, ServerState, has_started, is_connected
 from protocol_lab import Spec
@@ -26,27 +27,13 @@ ASKING = (
 """The actions by which a server asks for votes."""
 
 
-def declare_messages(spec: Spec) -> None:
-    """Declare where messages are in flight, and a label for each kind."""
-    for bag, label in (
-        ("vote_requests", vote_request_label),
-        ("vote_responses", vote_response_label),
-        ("begin_quorum_requests", begin_quorum_label),
-        ("fetch_requests", fetch_request_label),
-        ("fetch_responses", fetch_response_label),
-    ):
-        declare_kind(spec, f"net_messages.{bag}", label)
-
-
-def declare_kind(
-    spec: Spec,
-    path: str,
-    label: Callable[[Any], str],
-    source: str = "source",
-    dest: str = "dest",
-) -> None:
-    """Declare one kind of messages; they may be lost across a link."""
-    spec.messages(path, source=source, dest=dest, lost_by=LOSING, label=label)
+def declare_messages(spec: Spec, kinds: Iterable[Kind] = KINDS) -> None:
+    """Declare where messages are in flight, and a label for each kind; they may be lost across a
+    link."""
+    for each in kinds:
+        spec.messages(
+            each.path, source=each.source, dest=each.dest, lost_by=LOSING, label=each.label
+        )
 
 
 def server_events(before: Any, after: Any, c: Any, step: Step) -> list[Event] | None:

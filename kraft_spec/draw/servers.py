@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from kraft_spec.draw.wording import *
@@ -28,28 +29,29 @@ def no_detail(message: Any) -> str:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of messages: its name and bag, and functions of a message: its label, a detail, and
-    whether it can no longer be handled."""
+    """One kind of messages: its name, where it is in the state, and functions of a message: its
+    label, a detail, and whether it can no longer be handled. source, dest: the field that names the
+    server, or the name of somebody else."""
 
     name: str
-    bag: Any
+    path: str
     label: Callable[[Any], str]
     detail: Callable[[Any], str] = no_detail
     is_stuck: Callable[[Any, Any], bool] = never_stuck
+    source: str = "source"
+    dest: str = "dest"
 
 
 @dataclass(frozen=True)
 class Added:
     """What a variant adds to the picture.
 
-    kinds: its kinds of messages between servers, as in `_kinds`. messages: others, ready to show.
-    counters: what may happen, how often it has, and the limit. doing: by server, what it does
-    instead of fetching. remarks: by server, what is said of it in addition. title: the protocol's.
-    crashes: the constant that limits lost disks.
+    kinds: its kinds of messages. counters: what may happen, how often it has, and the limit. doing:
+    by server, what it does instead of fetching. remarks: by server, what is said of it in addition.
+    title: the protocol's. crashes: the constant that limits lost disks.
     """
 
     kinds: Sequence[Kind] = ()
-    messages: Sequence[Message] = ()
     counters: Sequence[tuple[str, int, int]] = ()
     doing: Mapping[int, str] = field(default_factory=dict)
     remarks: Mapping[int, str] = field(default_factory=dict)
@@ -269,47 +271,6 @@ def _lost(s: Any, c: Any, servers: list[int]) -> dict[int, dict[int, Shown]]:
 # --- Messages ----------------------------------------------------------------------------------
 
 
-def _kinds(s: Any) -> list[Kind]:
-    in_flight = s.net_messages
-    return [
-        Kind("vote request", in_flight.vote_requests, vote_request_label, vote_request_detail),
-        Kind("vote", in_flight.vote_responses, vote_response_label, vote_response_detail),
-        Kind(
-            "begin quorum",
-            in_flight.begin_quorum_requests,
-            begin_quorum_label,
-            begin_quorum_detail,
-            is_stale_call,
-        ),
-        Kind("fetch", in_flight.fetch_requests, fetch_request_label, fetch_request_detail),
-        Kind(
-            "fetch answer",
-            in_flight.fetch_responses,
-            fetch_response_label,
-            fetch_response_detail,
-            _is_unwanted_answer,
-        ),
-    ]
-
-
-def _messages_in_flight(s: Any, added: Added) -> Messages:
-    """All messages in flight; those that can no longer be handled come first, and faded."""
-    items = list(added.messages)
-    for kind in (*_kinds(s), *added.kinds):
-        for message in kind.bag:
-            items.append(
-                Message(
-                    f"{message.source} → {message.dest} {kind.name}: {kind.label(message)}",
-                    kind.detail(message),
-                    faded=bool(kind.is_stuck(s, message)),
-                    ends=(f"Server {message.source}", f"Server {message.dest}"),
-                    short=kind.label(message),
-                )
-            )
-    items.sort(key=lambda each: not each.faded)
-    return Messages("Messages in flight", items, limit=16, folded="more", flies=True)
-
-
 def is_stale_call(s: Any, message: Any) -> bool:
     """Is its epoch earlier than its receiver's, so that it stays in flight?"""
     return message.epoch < s.current_epoch[message.dest]
@@ -325,3 +286,43 @@ def _is_unwanted_answer(s: Any, message: Any) -> bool:
         or pending.last_fetched_epoch != correlation.last_fetched_epoch
         or pending.observer != correlation.observer
     )
+
+
+KINDS = (
+    Kind("vote request", "net_messages.vote_requests", vote_request_label, vote_request_detail),
+    Kind("vote", "net_messages.vote_responses", vote_response_label, vote_response_detail),
+    Kind(
+        "begin quorum",
+        "net_messages.begin_quorum_requests",
+        begin_quorum_label,
+        begin_quorum_detail,
+        is_stale_call,
+    ),
+    Kind("fetch", "net_messages.fetch_requests", fetch_request_label, fetch_request_detail),
+    Kind(
+        "fetch answer",
+        "net_messages.fetch_responses",
+        fetch_response_label,
+        fetch_response_detail,
+        _is_unwanted_answer,
+    ),
+)
+
+
+def _messages_in_flight(s: Any, added: Added) -> Messages:
+    """All messages in flight; those that can no longer be handled come first, and faded."""
+    items = []
+    for kind in (*KINDS, *added.kinds):
+        for message in attrgetter(kind.path)(s):
+            source, dest = (getattr(message, end, end) for end in (kind.source, kind.dest))
+            items.append(
+                Message(
+                    f"{source} → {dest} {kind.name}: {kind.label(message)}",
+                    kind.detail(message),
+                    faded=bool(kind.is_stuck(s, message)),
+                    ends=(f"Server {source}", f"Server {dest}"),
+                    short=kind.label(message),
+                )
+            )
+    items.sort(key=lambda each: not each.faded)
+    return Messages("Messages in flight", items, limit=16, folded="more", flies=True)
