@@ -68,13 +68,6 @@ def describe_servers(s: Any, c: Any, added: Added = Added()) -> Cluster:
         bars=[_clients(s, c), *_left(s, c, added)],
         lanes=[_lane(s, c, server, servers, lost.get(server, {}), added) for server in servers],
         messages=[_messages_in_flight(s, added)],
-        cut_links=[
-            CutLink((one - 1, other - 1))
-            for other in servers
-            for one in range(1, other)
-            if not is_connected(s, one, other)
-            and "dead_no_state" not in (s.state[one], s.state[other])
-        ],
         columns=3,
         lane_width=190 + 24 * c.max_spawned_servers,
         legend=LEGEND,
@@ -142,6 +135,7 @@ def _lane(
             ],
             [_role(s, server), *([] if dead else [_vote(s, server)])],
             [] if dead else [_configuration(s, server, servers), *doing],
+            *([_links(s, server, servers)] if c.max_connectivity_changes else []),
         ],
         entries=_entries(s, server, servers, lost),
         flags=[] if dead else [Flag(s.hwm[server], Text(f"hw {s.hwm[server]}"))],
@@ -222,6 +216,15 @@ def _fetching(s: Any, server: int, instead: str) -> str:
     if last.peer != NONE and last.error != "nil":
         return f"error from {last.peer}"
     return ""
+
+
+def _links(s: Any, server: int, servers: list[int]) -> list[Text]:
+    """Which links are down, of those to servers that run."""
+    running = [each for each in servers if s.state[each] != "dead_no_state"]
+    down = [each for each in running if not is_connected(s, server, each)]
+    if server not in running:
+        return []
+    return [Text(f"✗ no link to {list_text(down)}" if down else "all links work", "muted")]
 
 
 def _badge(s: Any, c: Any, server: int) -> str:

@@ -8,7 +8,6 @@ in files.
     cluster          what one picture shows, as plain values
     arrangement      how a picture uses its room, in a file or on a screen
     cluster_picture  finds the place of everything in a `Cluster`, and draws it
-    cut_links        links between nodes that are down, between the lanes
     logs             replicated logs as boxes, and texts about nodes
     changes          `drawing_of`: a picture with its differences from another state marked
     describe         the picture in one paragraph, for screen readers
@@ -26,7 +25,6 @@ from protocol_lab.drawing.cluster import (
     Bar,
     Card,
     Cluster,
-    CutLink,
     Entry,
     Flag,
     Lane,
@@ -55,7 +53,6 @@ __all__ = [
     "Bar",
     "Card",
     "Cluster",
-    "CutLink",
     "Entry",
     "Flag",
     "Lane",

@@ -91,10 +91,6 @@ def with_changes(now: Cluster, before: Cluster) -> Cluster:
         bars=[_bar(*pair) for pair in _pairs(now.bars, before.bars)],
         cards=[_card(*pair) for pair in _pairs(now.cards, before.cards)],
         messages=[_messages(*pair) for pair in _pairs(now.messages, before.messages)],
-        cut_links=[
-            each if each in before.cut_links else replace(each, mark="new")
-            for each in now.cut_links
-        ],
     )
 
 

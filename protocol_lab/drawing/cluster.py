@@ -138,14 +138,6 @@ class Message:
 
 
 @dataclass(frozen=True)
-class CutLink:
-    """A link between two lanes, by their numbers from 0, that is down. mark: "" or "new"."""
-
-    lanes: tuple[int, int]
-    mark: str = ""
-
-
-@dataclass(frozen=True)
 class Messages:
     """A named group of messages; beyond `limit` the first that are not new are only counted, as
     `folded` says. `flies`: if all have a place in the picture, there is no list of the others."""
@@ -176,7 +168,6 @@ class Cluster:
     cards: list[Card] = field(default_factory=list)
     cards_name: str = ""
     messages: list[Messages] = field(default_factory=list)
-    cut_links: list[CutLink] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
     columns: int = 1
     axis: str = "offset"

@@ -1,6 +1,6 @@
 """The text alternative of a picture: one paragraph for screen readers."""
 
-from protocol_lab.drawing.cluster import Bar, Card, Cluster, CutLink, Entry, Lane, Messages, Text
+from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Lane, Messages, Text
 
 
 def describe(cluster: Cluster) -> str:
@@ -12,7 +12,6 @@ def describe(cluster: Cluster) -> str:
         parts.append(f"{_text(cluster.line.label)}: before {place(cluster.line.offset, cluster)}.")
     parts += [_card(card) for card in cluster.cards]
     parts += [_messages(group) for group in cluster.messages]
-    parts += [_cut_link(cluster, each) for each in cluster.cut_links]
     return " ".join(parts) or "There is nothing to see."
 
 
@@ -73,11 +72,6 @@ def _messages(group: Messages) -> str:
         for item in group.items
     )
     return f"{group.name}: {items or group.empty}."
-
-
-def _cut_link(cluster: Cluster, link: CutLink) -> str:
-    one, other = (cluster.lanes[lane].name for lane in link.lanes)
-    return f"The link between {one} and {other} is down{', new' if link.mark else ''}."
 
 
 def _text(text: Text) -> str:

@@ -7,17 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from protocol_lab.catalog import load
-from protocol_lab.drawing import (
-    Card,
-    Cluster,
-    CutLink,
-    Entry,
-    Lane,
-    Message,
-    Messages,
-    Text,
-    draw_cluster,
-)
+from protocol_lab.drawing import Card, Cluster, Entry, Lane, Message, Messages, Text, draw_cluster
 from protocol_lab.drawing.arrangement import (
     AUDIENCE,
     SCREEN,
@@ -84,17 +74,6 @@ def test_what_a_lane_says_stands_above_its_log():
     said = [found[each] for each in ("Broker 1", "follows broker 2", "differs from the leader")]
     assert all(each[3] < found["p1"][1] for each in said)
     assert found["Broker 1"][2] < found["follows broker 2"][0], "they stand side by side"
-
-
-def test_links_that_are_down_are_told_where_there_is_no_room_for_them():
-    lanes = [Lane([[Text(f"Server {k}")]]) for k in (1, 2, 3)]
-    cluster = Cluster("Links", lanes, cut_links=[CutLink((0, 2), mark="new")])
-    with arranged(ON_A_PHONE):
-        told = texts(draw_cluster(cluster))
-    assert [each for each in told if "link" in each] == [
-        "✗ link to Server 3 down, new",
-        "✗ link to Server 1 down, new",
-    ]
 
 
 def test_a_long_log_is_as_wide_as_it_must_be():

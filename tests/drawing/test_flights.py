@@ -4,25 +4,22 @@ from dataclasses import replace
 from itertools import combinations
 from xml.etree import ElementTree
 
-from protocol_lab.drawing import Card, Cluster, CutLink, Lane, Message, Messages, Text, draw_cluster
+from protocol_lab.drawing import Card, Cluster, Lane, Message, Messages, Text, draw_cluster
 from protocol_lab.drawing.arrangement import SCREEN, arranged
-from protocol_lab.drawing.changes import with_changes
-from protocol_lab.drawing.cut_links import tracks_of
 from protocol_lab.model.layout import Node
 from protocol_lab.model.spec import Spec
 from protocol_lab.traces.events import DELIVERED, SENT, Arrow, Note, events, lifelines
 from protocol_lab.traces.walk import Walk
-from tests.drawing.test_drawing import SVG, boxes, described, texts
+from tests.drawing.test_drawing import SVG, boxes, texts
 from tests.toy_specs import letters
 
 
-def cluster(*messages, lanes=4, cut=(), clients=()):
+def cluster(*messages, lanes=4, clients=()):
     """Lanes named Server 1 and so on, and clients, of which the first stands on the left."""
     return Cluster(
         lanes=[Lane([[Text(f"Server {k + 1}", bold=True)]]) for k in range(lanes)],
         cards=[Card(f"{each}, a client", [], is_left=each == clients[0]) for each in clients],
         messages=[Messages("In flight", list(messages), flies=True)],
-        cut_links=[CutLink(each) for each in cut],
     )
 
 
@@ -120,23 +117,6 @@ def test_a_flight_says_where_it_comes_from_and_where_it_goes():
     (x, below), (to_its_words, _) = ways["flight 3 to 1"]
     assert x == 0 < below, "from the server below"
     assert to_its_words < 0
-
-
-def test_links_share_a_track_only_where_they_have_no_stretch_in_common():
-    def in_tracks(*cut):
-        return [[each.lanes for each in track.links] for track in tracks_of(cluster(cut=cut))]
-
-    assert in_tracks((0, 1), (1, 2)) == [[(0, 1), (1, 2)]]
-    assert in_tracks((0, 2), (1, 2)) == [[(0, 2)], [(1, 2)]]
-
-
-def test_a_link_that_has_just_gone_down_is_marked_and_said():
-    before, now = cluster(), cluster(cut=[(0, 1)])
-    changed = with_changes(now, before)
-    assert changed.cut_links == [CutLink((0, 1), "new")]
-    assert with_changes(now, now).cut_links == now.cut_links
-    said = described(draw_cluster(changed))
-    assert "The link between Server 1 and Server 2 is down, new." in said
 
 
 def test_a_diagram_uses_the_declared_words_and_nouns_and_adds_the_own_notes():

@@ -170,7 +170,7 @@ def draw_inboxes(
     """What is on its way to each lane, as cards. A new one comes from the lane of its sender, and
     goes on to what its receiver says."""
     middles = {lane.name: band.middle for lane, band in zip(cluster.lanes, bands)}
-    width, pitch = grid.links - grid.inbox, _height(2) + 4
+    width, pitch = grid.right - grid.inbox, _height(2) + 4
     for items, band in zip(lanes, bands):
         rows, others = _rows_that_fit(items, width - 2 * _GAP, _rows_in(band.height))
         y = band.middle - (pitch * len(rows) - 4) / 2
@@ -184,7 +184,7 @@ def draw_inboxes(
                 x += _width(_of_node(item)) + _GAP
             y += pitch
         if others:
-            _draw_count(svg, grid.links - _COUNT / 2, band.middle, others)
+            _draw_count(svg, grid.right - _COUNT / 2, band.middle, others)
 
 
 def _rows_that_fit(

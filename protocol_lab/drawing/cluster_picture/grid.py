@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from protocol_lab.drawing.arrangement import current, measures
-from protocol_lab.drawing.cut_links import Track
 
 MARGIN = 14
 BOX_GAP = 8
@@ -65,14 +64,12 @@ class Grid:
     words: float  # where what they say begins
     logs: float  # where the first box begins
     inbox: float  # where the logs and notes end, and messages that are on their way begin
-    links: float  # where these end, and broken links begin
-    right: float  # where the lanes end
+    right: float  # where these end, and the lanes
     cards: float  # where the clients on the right begin
     width: float  # of the whole picture
     lane_heights: list[float]
     record_tops: list[float]  # how far below the top of each lane its records begin
     head: float  # of each lane's height, what stands above its log
-    tracks: list[Track]
     aside: float = 0  # where messages are listed beside the lanes; 0 where they are under them
 
     def column(self, offset: int) -> float:

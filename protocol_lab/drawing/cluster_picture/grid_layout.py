@@ -29,7 +29,6 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
     lane_text_width,
     value_width,
 )
-from protocol_lab.drawing.cut_links import track_width, tracks_of
 from protocol_lab.drawing.svg import text_width
 
 _MOST_WIDE_BOXES = 6
@@ -61,13 +60,10 @@ def grid_of(cluster: Cluster) -> Grid:
         list_width += (9 if current().large else 8) if list_width else 0
         list_width = kept_width("messages", list_width)
     narrowest = max(_narrowest(cluster), current().width + 2 * CROPPED - list_width)
-    tracks = tracks_of(cluster)
-    down = kept_width("links", len(tracks) * track_width())
-    spare = narrowest - cards - MARGIN - inbox - down
+    spare = narrowest - cards - MARGIN - inbox
     room = max(0, spare) if current().few_messages else inf
     messages = inbox_width(flights.here, heights_and_tops[0], room)
-    links = inbox + max(messages, spare)
-    right = links + down
+    right = inbox + max(messages, spare)
     heights, tops = heights_and_tops
     width = right + cards + MARGIN
     aside = width - 2 if list_width else 0
@@ -78,14 +74,12 @@ def grid_of(cluster: Cluster) -> Grid:
         words,
         logs,
         inbox,
-        links,
         right,
         right + cards - cluster.card_width,
         width + list_width,
         heights,
         tops,
         0,
-        tracks,
         aside,
     )
 
@@ -130,12 +124,10 @@ def _stacked_grid(cluster: Cluster) -> Grid:
         right,
         right,
         right,
-        right,
         width,
         heights,
         tops,
         head,
-        [],
     )
 
 

@@ -11,29 +11,16 @@ Row = list[list[Text]]
 
 
 def heads_of(cluster: Cluster, width: float) -> list[list[Row]]:
-    """For each lane the rows of what it says, with its notes, and its links that are down."""
-    return [
-        _head(lane, [*lane.notes, *_links(cluster, number)], width - 2 * BOX_GAP)
-        for number, lane in enumerate(cluster.lanes)
-    ]
+    """For each lane the rows of what it says, with its notes."""
+    return [_head(lane, width - 2 * BOX_GAP) for lane in cluster.lanes]
 
 
-def _links(cluster: Cluster, number: int) -> list[Text]:
-    """The links of a lane that are down, which have no lines between stacked lanes."""
-    return [
-        Text(f"✗ link to {other} down{', new' if link.mark else ''}", "muted")
-        for link in cluster.cut_links
-        if number in link.lanes
-        for other in [cluster.lanes[sum(link.lanes) - number].name]
-    ]
-
-
-def _head(lane: Lane, notes: list[Text], width: float) -> list[Row]:
+def _head(lane: Lane, width: float) -> list[Row]:
     """A lane's lines in rows, as many in each as there is room for. The first two leave room for
     the badge."""
     rows: list[Row] = [[]]
     end = 0.0
-    for line in [*lane.lines, *([note] for note in notes)]:
+    for line in [*lane.lines, *([note] for note in lane.notes)]:
         said = [piece for piece in line if piece.text]
         for part in filter(None, divided(lane, said, width - badge_room())):
             own = line_width(lane, part)

@@ -29,7 +29,6 @@ from protocol_lab.drawing.cluster_picture.picture_text import (
     text_room,
 )
 from protocol_lab.drawing.cluster_picture.record_boxes import draw_entry
-from protocol_lab.drawing.cut_links import draw_links
 from protocol_lab.drawing.svg import Svg, wrap
 
 
@@ -57,7 +56,6 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, flights: Flights, y: floa
     for lane, band, head in zip(cluster.lanes, bands, heads):
         _draw_lane(svg, grid, cluster, lane, band, head)
     draw_inboxes(svg, cluster, flights.here, bands, grid)
-    draw_links(svg, grid.tracks, grid.links, [band.middle for band in bands])
     end = top if current().below else draw_cards(svg, grid, cluster, top, bottom)
     draw_channel(svg, cluster, flights.left, bands, (MARGIN + cluster.card_width, grid.left))
     draw_channel(svg, cluster, flights.right, bands, (grid.cards, grid.right))
