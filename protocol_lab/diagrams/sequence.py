@@ -29,7 +29,7 @@ from protocol_lab.traces.walk import Moment, Walk
 
 MOST_ROWS = 30
 WIDTH, MARGIN = 700, 12
-STEPS = 206  # the column of the steps' names
+STEPS = 212  # the column of the steps' names
 NARROWEST = 96  # between two lifelines
 LINE, EVENT, HEAD = 16, 29, 34
 SMALL = 13
@@ -140,9 +140,9 @@ class _Diagram:
         for row in self.rows[: self.hidden]:
             row.top = y - 40  # messages that were sent there come in from above
         for row in self.rows[self.hidden :]:
-            row.name = wrap(words(row.moment.step.action), STEPS - 44, SMALL)
+            row.name = wrap(words(row.moment.step.action), STEPS - 50, SMALL)
             row.broken = [
-                line for name in row.broken for line in wrap(f"✗ {words(name)}", STEPS - 44, SMALL)
+                line for name in row.broken for line in wrap(f"✗ {words(name)}", STEPS - 50, SMALL)
             ]
             lines = len(row.name) + len(row.broken)
             row.top, row.height = y, max(LINE * lines + 12, row.height_of_events)
@@ -242,7 +242,7 @@ class _Diagram:
         is_here = moment is self.walk.moment
         number = f"▶ {moment.depth}" if is_here else str(moment.depth)
         svg.text(
-            MARGIN + 24,
+            MARGIN + 30,
             row.top + 19,
             number,
             size=SMALL,
@@ -253,7 +253,7 @@ class _Diagram:
         for k, line in enumerate([*row.name, *row.broken]):
             broken = k >= len(row.name)
             svg.text(
-                MARGIN + 32,
+                MARGIN + 38,
                 row.top + 19 + LINE * k,
                 line,
                 size=SMALL,

@@ -92,14 +92,17 @@ def named(name: str, value: object, tone: str = "ink", topic: str = "") -> Text:
 
 
 def set_text(nodes: int) -> str:
+    """A set of nodes: {1, 2}."""
     return "{" + list_text(members(nodes)) + "}"
 
 
 def list_text(nodes: Iterable[object]) -> str:
+    """Nodes, or whatever else, with commas between them."""
     return ", ".join(str(node) for node in nodes)
 
 
 def or_none(number: int, nothing: int = NONE) -> str:
+    """A number, or "none" for the one that means nothing."""
     return "none" if number == nothing else str(number)
 
 
