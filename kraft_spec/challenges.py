@@ -2,7 +2,7 @@
 
 from kraft_spec.constants import Constants
 from kraft_spec.model import State, is_member
-from kraft_spec.situations import a_removed_voter_does_not_know
+from kraft_spec.situations import a_removed_voter_does_not_know, logs_diverge
 from protocol_lab.teaching.challenges import Challenge
 
 TWO_SERVERS = {
@@ -20,6 +20,34 @@ THREE_SERVERS = {
     "hosts": 3,
     "max_spawned_servers": 3,
 }
+
+GROWING = {
+    "init_cluster_size": 1,
+    "min_cluster_size": 1,
+    "max_cluster_size": 2,
+    "hosts": 2,
+    "max_spawned_servers": 2,
+    "max_epoch": 1,
+    "max_values_per_epoch": 0,
+    "max_add_reconfigs": 1,
+}
+
+
+def is_acknowledged(s: State, c: Constants) -> bool:
+    """A client was told that its value is committed."""
+    return s.inv_pos_acked != 0
+
+
+def the_third_is_followed(s: State, c: Constants) -> bool:
+    """Server 3 leads, and another server follows it."""
+    return s.state[3] == "leader" and any(
+        s.state[server] == "follower" and s.leader[server] == 3 for server in (1, 2)
+    )
+
+
+def the_second_has_joined(s: State, c: Constants) -> bool:
+    """Server 2 knows that it is a voter, and its leader knows that this is committed."""
+    return s.role[2] == "voter" and s.config[1].id == 2 and bool(s.config[1].committed)
 
 
 def two_leaders_write(s: State, c: Constants) -> bool:
@@ -51,6 +79,62 @@ def another_server_leads(s: State, c: Constants) -> bool:
 
 
 CHALLENGES = [
+    Challenge(
+        "acknowledge_a_value",
+        "Acknowledge a value",
+        "Two servers; server 1 leads. Have a client told that its value is committed.",
+        spec="kraft.kip_853",
+        constants=TWO_SERVERS | {"max_epoch": 1},
+        reach=is_acknowledged,
+        hints=[
+            "A leader sends nothing on its own. Somebody has to ask it.",
+            "A fetch says where the follower's log ends. So the second fetch tells the leader that"
+            " the first answer has arrived.",
+        ],
+    ),
+    Challenge(
+        "elect_the_third",
+        "Elect server 3",
+        "Three servers; server 1 leads in epoch 1. Have server 3 lead, and another server follow"
+        " it.",
+        spec="kraft.kip_853",
+        constants=THREE_SERVERS | {"max_epoch": 2},
+        reach=the_third_is_followed,
+        hints=[
+            "A voter need not ask anybody before it holds an election, and one vote besides its own"
+            " is enough.",
+            "A follower follows from the moment when it hears of its leader, not when it has voted.",
+        ],
+    ),
+    Challenge(
+        "make_logs_part",
+        "Make two logs part",
+        "Three servers, and nothing is broken. Have two servers hold different entries at one"
+        " offset.",
+        spec="kraft.kip_853",
+        constants=THREE_SERVERS | {"max_epoch": 2},
+        reach=logs_diverge,
+        hints=[
+            "Two leaders have to write at the same offset. So the second one must be elected"
+            " without having the first one's entry.",
+            "A new leader writes an entry of its own at once, without any client.",
+        ],
+    ),
+    Challenge(
+        "join_the_cluster",
+        "Join the cluster",
+        "Server 1 is alone. Make server 2 a voter, and let server 1 know that the new configuration"
+        " is committed.",
+        spec="kraft.kip_853",
+        constants=GROWING,
+        reach=the_second_has_joined,
+        hints=[
+            "The leader may append the command at any time. The new configuration has two voters,"
+            " so both have to hold the command.",
+            "The leader may tell the new server that it leads. As an observer the server then"
+            " fetches the first entry and the command; the next fetch is that of a voter.",
+        ],
+    ),
     Challenge(
         "kraft_count_yourself",
         "Lose a value to a leader that counts itself",

@@ -56,7 +56,7 @@ class Constants(NamedTuple):
     ] = NO_LIMIT
 
     # --- Defects of the original, and what mends each ---------------------------------------------
-    # Notebook kraft/07 shows each as TLC reports it, and says which the author has mended since.
+    # docs/kraft_findings.md has each as TLC reports it, and says which the author has fixed since.
 
     # A vote request of an earlier epoch: the original refuses it and applies the new state all the
     # same, so that an unattached server goes back to the request's epoch and has voted in it

@@ -1,7 +1,7 @@
 """The challenges of Pulsar's compaction, the easiest first: what an adversary can do to it."""
 
 from protocol_lab.teaching.challenges import Challenge
-from pulsar_spec.properties import the_consumers_ledger_was_deleted
+from pulsar_spec.properties import one_message_stands_for_all, the_consumers_ledger_was_deleted
 
 ONE_MESSAGE = {"message_sent_limit": 1, "key_space": 1, "value_space": 1}
 A_READER = {
@@ -13,6 +13,20 @@ A_READER = {
 }
 
 CHALLENGES = [
+    Challenge(
+        "one_message_for_three",
+        "Let one message stand for three",
+        "Bring the topic to where consumers are served a compacted ledger with a single message,"
+        " and the horizon counts three.",
+        spec="pulsar.compaction",
+        reach=one_message_stands_for_all,
+        hints=[
+            "All three messages have to be sent before the compactor reads the topic: it compacts"
+            " up to where phase one has read.",
+            "The context says which ledger is read, and the horizon what it stands for. Nothing has"
+            " to be on disk for that.",
+        ],
+    ),
     Challenge(
         "receive_it_twice",
         "Be told twice",

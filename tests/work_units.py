@@ -28,14 +28,16 @@ STAND_FOR_ALL = (
     "pulsar.compaction",
     "00_start_here",
     "kafka/01_one_power_cut",
-    "kraft/01_a_raft_that_pulls",
-    "bookkeeper/02_recovery_and_fencing",
+    "kraft/02_who_knows_it",
+    "bookkeeper/02_the_fence_comes_late",
     "spark/01_spark",
 )
 """The specs and notebooks whose slow tests each run has. Those of the others repeat the same for
 more protocols: they count as marked `rarely`, so that CI runs a share of them with each commit."""
 
-SUBJECT = re.compile(r"\b(kafka|kraft|bookkeeper|pulsar|spark|reduction|temporal|your_own)[./]\w+")
+SUBJECT = re.compile(
+    r"\b(kafka|kraft|bookkeeper|pulsar|spark|reduction|temporal|method|your_own)[./]\w+"
+)
 """A spec or notebook in a test's parameters: `kafka.kip_320` in `test_x[kafka.kip_320-3,2]`."""
 
 Parameters = type(pytest.param())

@@ -1,4 +1,4 @@
-"""The exercises of notebooks/bookkeeper/03_defect_1 and 04_defect_2: mend the protocol."""
+"""The exercises of notebooks/bookkeeper/02_the_fence_comes_late and 12_a_recovery_that_fails."""
 
 from bookkeeper_spec import v4_13
 from bookkeeper_spec.model import data_of, handle, has_entry, send, sent

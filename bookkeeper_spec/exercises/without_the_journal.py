@@ -1,4 +1,4 @@
-"""The exercises of notebooks/bookkeeper/05_without_the_journal."""
+"""The exercise of notebooks/bookkeeper/01_a_bookie_gets_a_new_disk."""
 
 from bookkeeper_spec import with_limbo
 from bookkeeper_spec.model import NOT_STARTED, data_of, handle, has_entry, send, sent
@@ -6,51 +6,6 @@ from protocol_lab import *
 from protocol_lab.teaching.exercises import *
 
 spec = with_limbo.spec
-LOST = "no_divergence_between_client_and_meta_data"
-
-# --- Lose an entry -----------------------------------------------------------------------------
-
-
-@exercise(
-    hints=[
-        "An answer that is under way survives the crash of the bookie that has sent it.",
-        "Both bookies have to say that they have no e0. One has lost it, and the other one never"
-        " got it: it is fenced before it comes to the add.",
-    ],
-    answer="""
-        client_creates_ledger(client=1, ensemble={1, 2})
-        client_sends_add_entry_requests(client=1, lost={})
-        bookie_sends_add_confirmed_response(bookie=1, client=1, entry=1, lac=0, lost={})
-        bookie_crashes_when_ledger_open(bookie=1)
-        client_receives_add_confirmed_response(client=1, bookie=1, entry=1)
-        client_starts_recovery(client=2, lost={})
-        bookie_sends_fencing_read_lac_response(bookie=1, client=2, lost={})
-        bookie_sends_fencing_read_lac_response(bookie=2, client=2, lost={})
-        client_receives_fencing_read_lac_response(client=2, bookie=1, lac=0)
-        client_receives_fencing_read_lac_response(client=2, bookie=2, lac=0)
-        client_sends_read_requests(client=2, lost={})
-        bookie_sends_read_response(bookie=1, client=2, entry=1, lost={})
-        bookie_sends_read_response(bookie=2, client=2, entry=1, lost={})
-        client_receives_non_final_read(client=2, bookie=1, answer=no_such_entry)
-        client_completes_read_with_no_such_entry(client=2, bookie=2, answer=no_such_entry)
-        recovery_client_closes_ledger(client=2)
-    """,
-    why="One crash, at the one bookie that had the entry. With an ack quorum of 1 that is more than"
-    " was promised; but the reader is told that the entry never was, and that is worse than lost.",
-)
-def lose_it_on_two_bookies(answer) -> Feedback:
-    """Lose an entry on two bookies.
-
-    Two bookies, write quorum 2, ack quorum 1, and `set_limbo_on_unclean_shutdown=false`. Write the
-    steps, one a line, after which `no_divergence_between_client_and_meta_data` fails. As few as you
-    can: the check computes par.
-    """
-    model = spec.bind(set_limbo_on_unclean_shutdown="false")
-    walk = take_steps(model, answer)
-    if all(each.holds for each in walk.standings() if each.name == LOST):
-        return wrong("After these steps the ledger has all that its writer has acknowledged.", walk)
-    return against_par(len(walk.steps), run(model, invariants=[LOST]), "The entry is lost")
-
 
 # --- Answer honestly ---------------------------------------------------------------------------
 

@@ -266,7 +266,7 @@ def was_told(s, server, peer) -> bool:
     """Has the server ever announced to the peer that it leads, in whatever epoch?
 
     The original counts a message that was lost as processed: an announcement that is lost is never
-    sent again, and the peer may wait for its leader for ever (notebook kraft/07).
+    sent again, and the peer may wait for its leader for ever (docs/kraft_findings.md).
     """
     requests = s.net_messages.begin_quorum_requests
     processed = s.net_messages_processed.begin_quorum_requests

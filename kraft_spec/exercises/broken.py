@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/06_broken_on_purpose: count the right servers."""
+"""The exercise of notebooks/kraft/04_changing_the_voters: count the right servers."""
 
 from dataclasses import replace
 

@@ -1,57 +1,11 @@
-"""The exercises of notebooks/kraft/03_log_divergence: make logs part, and say where to cut."""
+"""The exercise of notebooks/kraft/03_two_leaders on logs: say where to cut."""
 
 from itertools import product
 from types import SimpleNamespace
 
-from kraft_spec import kip_853
 from kraft_spec.actions.replication import end_offset_for_epoch, epoch_at, highest_common_offset
-from kraft_spec.challenges import THREE_SERVERS
-from kraft_spec.model import State
-from kraft_spec.situations import logs_diverge
 from protocol_lab import *
 from protocol_lab.teaching.exercises import *
-
-spec = kip_853.spec
-
-
-# --- Part --------------------------------------------------------------------------------------
-
-
-def is_diverged(s: State, c) -> bool:
-    """Do two servers hold different entries at the same offset?"""
-    return logs_diverge(s, c)
-
-
-@exercise(
-    hints=[
-        "Two leaders have to write at the same offset. So the second one must be elected without"
-        " having the first one's entry.",
-        "A new leader writes an entry of its own at once, without any client.",
-    ],
-    answer="""
-        client_request(server=1, value=1)
-        send_request_vote(server=2)
-        handle_vote_request(message=RequestVoteRequest(dest=3))
-        handle_vote_response(message=RequestVoteResponse(dest=2))
-        become_leader(server=2)
-    """,
-    why="Server 1 has A at offset 1, server 2 the entry that begins its epoch. Neither is"
-    " committed, so nothing is wrong: one of the two will be cut off.",
-)
-def make_logs_part(answer) -> Feedback:
-    """Make two logs part.
-
-    Three servers, and nothing is broken. Write the steps, one a line, after which two servers hold
-    different entries at the same offset. Par is computed by the check.
-    """
-    model = spec.bind(**THREE_SERVERS, max_epoch=2)
-    walk = take_steps(model, answer)
-    if not is_diverged(walk.state, model.constants):
-        return wrong("At the end of your steps no two logs differ at an offset.", walk)
-    return against_par(len(walk.steps), shortest_path(model, is_diverged), "Parted")
-
-
-# --- Cut ---------------------------------------------------------------------------------------
 
 
 def as_log(epochs: tuple[int, ...]) -> list[SimpleNamespace]:

@@ -1,55 +1,8 @@
-"""The exercises of notebooks/kraft/02_elections: win one, and what it takes."""
+"""The exercise of notebooks/kraft/03_two_leaders on votes."""
 
-from kraft_spec import kip_853
-from kraft_spec.challenges import THREE_SERVERS
-from kraft_spec.constants import Constants
-from kraft_spec.model import Server, State
+from kraft_spec.model import Server
 from protocol_lab import *
 from protocol_lab.teaching.exercises import *
-
-spec = kip_853.spec
-
-
-# --- Win ---------------------------------------------------------------------------------------
-
-
-def third_is_followed(s: State, c: Constants) -> bool:
-    """Does server 3 lead, and does another server follow it?"""
-    return s.state[3] == "leader" and any(
-        s.state[server] == "follower" and s.leader[server] == 3 for server in (1, 2)
-    )
-
-
-@exercise(
-    hints=[
-        "A voter need not ask anybody before it holds an election.",
-        "One vote besides its own is enough.",
-        "A follower follows from the moment when it hears of its leader, not when it has voted.",
-    ],
-    answer="""
-        send_request_vote(server=3)
-        handle_vote_request(message=RequestVoteRequest(dest=2))
-        handle_vote_response(message=RequestVoteResponse(dest=3))
-        become_leader(server=3)
-        accept_begin_quorum_request(message=BeginQuorumEpochRequest(dest=2))
-    """,
-    why="Ask, vote, count, lead, tell. Server 1 believes all the time that it leads, in epoch 1;"
-    " nobody has told it otherwise, and nobody has to.",
-)
-def elect_the_third(answer) -> Feedback:
-    """Elect server 3.
-
-    Three servers, server 1 leads in epoch 1. Write the steps, one a line, after which server 3
-    leads and at least one other server follows it. Par is computed by the check.
-    """
-    model = spec.bind(**THREE_SERVERS, max_epoch=2)
-    walk = take_steps(model, answer)
-    if not third_is_followed(walk.state, model.constants):
-        return wrong("At the end of your steps nobody follows server 3 as its leader.", walk)
-    return against_par(len(walk.steps), shortest_path(model, third_is_followed), "Elected")
-
-
-# --- Majorities --------------------------------------------------------------------------------
 
 
 def more_than_half(votes: NodeSet(Server), voters: NodeSet(Server)) -> bool:

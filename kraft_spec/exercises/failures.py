@@ -1,4 +1,4 @@
-"""The exercises of notebooks/kraft/05_crashes_and_identity: what it takes to lose a promise."""
+"""The exercises of notebooks/kraft/13_crashes_and_links: what it takes to lose a promise."""
 
 from kraft_spec import kip_853
 from protocol_lab.teaching.exercises import Feedback, exercise, right, run, wrong

@@ -1,4 +1,4 @@
-"""The exercises of notebooks/kraft/01_a_raft_that_pulls: two fetches and a majority."""
+"""The exercise of notebooks/kraft/02_who_knows_it: what an acknowledgement promises."""
 
 from kraft_spec import kip_853
 from kraft_spec.actions.replication import holds_value
@@ -9,49 +9,6 @@ from protocol_lab import *
 from protocol_lab.teaching.exercises import *
 
 spec = kip_853.spec
-
-
-# --- Two fetches -------------------------------------------------------------------------------
-
-
-def is_acknowledged(s: State, c: Constants) -> bool:
-    """Was a client told that its value is committed?"""
-    return s.inv_pos_acked != 0
-
-
-@exercise(
-    hints=[
-        "A leader sends nothing by itself. Somebody has to ask it.",
-        "After the first answer the follower has the value, and the leader does not know that.",
-        "A fetch says where the follower's log ends. So the second fetch tells the leader.",
-    ],
-    answer="""
-        client_request(server=1, value=1)
-        send_fetch_request(server=2, peer=1)
-        accept_fetch_request_from_voter(message=FetchRequest(source=2))
-        handle_fetch_response(message=FetchResponse(dest=2))
-        send_fetch_request(server=2, peer=1)
-        accept_fetch_request_from_voter(message=FetchRequest(source=2))
-    """,
-    why="Ask, get, append; ask for the next one. The second fetch is the acknowledgement of the"
-    " first. The write and the first request may change places: the leader reads its log when it"
-    " answers.",
-)
-def acknowledge_a_value(answer) -> Feedback:
-    """Acknowledge a value.
-
-    Two servers, server 1 leads. Write the steps, one a line, after which a client has been told
-    that its value is committed. As few as you can: par is computed by the check.
-    """
-    model = spec.bind(**TWO_SERVERS, max_epoch=1)
-    walk = take_steps(model, answer)
-    if not is_acknowledged(walk.state, model.constants):
-        return wrong("At the end of your steps no client has been told anything good.", walk)
-    found = shortest_path(model, is_acknowledged)
-    return against_par(len(walk.steps), found, "Acknowledged")
-
-
-# --- A majority --------------------------------------------------------------------------------
 
 
 def acknowledged_means_majority(s: State, c: Constants):

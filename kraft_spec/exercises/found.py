@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/07_what_we_found: mend a defect of the original."""
+"""The exercise of notebooks/kraft/15_found_in_the_original: fix a defect of the original."""
 
 from dataclasses import replace
 

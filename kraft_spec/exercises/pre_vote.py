@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/08_asking_first on pre-vote: who says yes."""
+"""The exercise of notebooks/kraft/01_a_controller_comes_back on pre-vote: who says yes."""
 
 from dataclasses import replace
 

@@ -1,24 +1,12 @@
-"""The exercises of notebooks/kraft/04_adding_and_removing_voters: join, and be refused."""
+"""The exercise of notebooks/kraft/04_changing_the_voters: which request is refused, and how."""
 
 from kraft_spec import kip_853
 from kraft_spec.actions.cluster import add_voter_check, remove_voter_check
-from kraft_spec.constants import Constants
-from kraft_spec.model import Error, State
+from kraft_spec.model import Error
 from protocol_lab.teaching.exercises import *
 from protocol_lab.traces.walk import Walk
 
 spec = kip_853.spec
-
-GROWING = {
-    "init_cluster_size": 1,
-    "min_cluster_size": 1,
-    "max_cluster_size": 2,
-    "hosts": 2,
-    "max_spawned_servers": 2,
-    "max_epoch": 1,
-    "max_values_per_epoch": 0,
-    "max_add_reconfigs": 1,
-}
 
 
 # --- An observer's vote --------------------------------------------------------------------------
@@ -42,52 +30,6 @@ def taken_back(asked: Walk) -> tuple[bool, Walk]:
     ):
         walk.take(step)
     return is_elected, walk
-
-
-# --- Join --------------------------------------------------------------------------------------
-
-
-def has_joined(s: State, c: Constants) -> bool:
-    """Does server 2 know that it is a voter, and does the leader know that this is committed?"""
-    return s.role[2] == "voter" and s.config[1].id == 2 and bool(s.config[1].committed)
-
-
-@exercise(
-    hints=[
-        "A new server begins as an observer with an empty log. It finds the leader by fetching: the"
-        " first answer is an error that names it.",
-        "The leader may append the command at any time. The new configuration has two voters, so"
-        " both have to hold the command.",
-        "The leader may tell the new server that it leads. As an observer the server then fetches"
-        " the first entry and the command; the next fetch is that of a voter.",
-    ],
-    answer="""
-        start_new_server(host=2, any_leader=1)
-        accept_add_voter_request(server=1, add_server=2)
-        accept_begin_quorum_request(message=BeginQuorumEpochRequest(dest=2))
-        send_fetch_request(server=2, peer=1)
-        accept_fetch_request_from_observer(message=FetchRequest(fetch_offset=1))
-        handle_fetch_response(message=FetchResponse(result=ok))
-        send_fetch_request(server=2, peer=1)
-        accept_fetch_request_from_observer(message=FetchRequest(fetch_offset=2))
-        handle_fetch_response(message=FetchResponse(result=ok))
-        send_fetch_request(server=2, peer=1)
-        accept_fetch_request_from_voter(message=FetchRequest(fetch_offset=3))
-    """,
-    why="Its own log makes a server a voter, not the leader's word. The leader told the new server"
-    " at once that it leads, which saves it the search for a leader.",
-)
-def join_the_cluster(answer) -> Feedback:
-    """Join.
-
-    Server 1 is alone. Write the steps, one a line, after which server 2 is a voter and server 1
-    knows that the new configuration is committed. Par is computed by the check.
-    """
-    model = spec.bind(**GROWING)
-    walk = take_steps(model, answer)
-    if not has_joined(walk.state, model.constants):
-        return wrong("At the end of your steps server 2 is no voter, or it is not committed.", walk)
-    return against_par(len(walk.steps), shortest_path(model, has_joined), "Joined")
 
 
 # --- Errors ------------------------------------------------------------------------------------

@@ -12,11 +12,10 @@ from pulsar_spec import compaction, compaction_v4_2
 from pulsar_spec.compaction import forget_phase_one, is_kept
 from pulsar_spec.exercises.crash_points import crash_points
 from pulsar_spec.model import NULL_KEY, Ledger, first_in_ledger, max_compacted_ledger_id
-from pulsar_spec.properties import one_message_stands_for_all
 
 SMALL = {"message_sent_limit": 2, "key_space": 1, "value_space": 1}
 
-# --- 01: what compaction keeps -------------------------------------------------------------------
+# --- 02: what compaction keeps -------------------------------------------------------------------
 
 
 def compacted(topic, retain_null_key):
@@ -84,7 +83,7 @@ def _as_text(topic: Any) -> str:
     return "\n".join(f"    {line}" for line in topic.to_string(index=False).splitlines())
 
 
-# --- 01: what is promised for messages without a key ---------------------------------------------
+# --- 02: what is promised for messages without a key ---------------------------------------------
 
 
 def no_keyless_message_is_lost(s, c):
@@ -166,7 +165,7 @@ def say_what_is_not_lost(answer) -> Feedback:
     )
 
 
-# --- 02: the phases, step by step ----------------------------------------------------------------
+# --- 11: the phases, step by step ----------------------------------------------------------------
 
 
 def delete_before_the_cursor(s, c):
@@ -200,47 +199,7 @@ def _old_ledger_first() -> Spec:
 old_ledger_first = _old_ledger_first()
 
 
-ONE_FOR_THREE = """
-    producer(input_key=1, input_value=1)
-    producer(input_key=1, input_value=2)
-    producer(input_key=1, input_value=1)
-    compactor_phase_one()
-    compactor_phase_two_write()
-    compactor_phase_two_update_context()
-    compactor_phase_two_update_horizon()
-"""
-
-
-@exercise(
-    hints=[
-        "The ledger keeps one message of each key, and none without a key here.",
-        "All three messages have to be sent before the compactor reads the topic: it compacts up to"
-        " where phase one has read.",
-        "The context says which ledger is read, and the horizon what it stands for. Nothing has to"
-        " be on disk for that.",
-    ],
-    answer=ONE_FOR_THREE,
-    why="Seven steps: three messages, the two passes, and the two updates. The cursor comes after"
-    " consumers are served from the new ledger, so that a crash may take that back.",
-)
-def one_message_for_three(answer) -> Feedback:
-    """Let one message stand for three.
-
-    Write the steps, one a line, to a state in which consumers are served a compacted ledger with a
-    single message, and the horizon counts three.
-    """
-    model = compaction.spec.bind()
-    walk = take_steps(model, answer)
-    if not one_message_stands_for_all(walk.state, model.constants):
-        return wrong(
-            "After your steps the ledger that is served does not have one message for three.", walk
-        )
-    return against_par(
-        len(walk.path) - 1, shortest_path(model, one_message_stands_for_all), "One stands for three"
-    )
-
-
-# --- 03: when a crash does harm ------------------------------------------------------------------
+# --- 01: when a crash does harm ------------------------------------------------------------------
 
 HARMFUL = [
     "phase_two_update_context",
@@ -284,7 +243,7 @@ def name_the_crash_points(answer) -> Feedback:
     return right(f"In {len(harmful)} of {len(table)} states of the compactor.")
 
 
-# --- 04: mend it ---------------------------------------------------------------------------------
+# --- 12: fix it ---------------------------------------------------------------------------------
 
 
 def compactor_phase_two_update_context(s, c):

@@ -211,7 +211,7 @@ STORIES = [
                 },
             ),
         ),
-        lesson="bookkeeper/02_recovery_and_fencing",
+        lesson="bookkeeper/13_several_recoveries",
     ),
     Story(
         length_of_more,
@@ -227,7 +227,7 @@ STORIES = [
                 },
             ),
         ),
-        lesson="bookkeeper/02_recovery_and_fencing",
+        lesson="bookkeeper/13_several_recoveries",
     ),
     Story(
         replaced_disk,
@@ -238,7 +238,7 @@ STORIES = [
             Case("4.18.0", {"data_integrity": "on_and_cookie_deleted"}, lost=("e0", "e1", "e2")),
         ),
         settings={"data_integrity": _INTEGRITY},
-        lesson="bookkeeper/05_without_the_journal",
+        lesson="bookkeeper/01_a_bookie_gets_a_new_disk",
         scenario="with_limbo_lost_entry_is_denied_two_bookies",
     ),
     Story(
@@ -249,14 +249,14 @@ STORIES = [
             Case("4.18.0", {"data_integrity": "on"}, lost=("e2",)),
         ),
         settings={"data_integrity": ("off", "on")},
-        lesson="bookkeeper/05_without_the_journal",
+        lesson="bookkeeper/01_a_bookie_gets_a_new_disk",
         scenario="with_limbo_fence_is_forgotten_two_bookies",
     ),
     Story(
         no_journal,
         stage(**_NO_JOURNAL),
         (Case("4.18.0", lost=("e0", "e1", "e2")),),
-        lesson="bookkeeper/05_without_the_journal",
+        lesson="bookkeeper/01_a_bookie_gets_a_new_disk",
         scenario="with_limbo_lost_entry_is_denied_three_bookies",
     ),
     Story(
@@ -272,7 +272,7 @@ STORIES = [
             ),
         ),
         settings={"journal": ("kept", "removed")},
-        lesson="bookkeeper/05_without_the_journal",
+        lesson="bookkeeper/01_a_bookie_gets_a_new_disk",
         scenario="with_limbo_fence_is_forgotten_two_bookies",
     ),
     Story(
@@ -295,6 +295,6 @@ STORIES = [
             ),
         ),
         settings={"restart": ("no", "yes")},
-        lesson="bookkeeper/06_chaining_ledgers",
+        lesson="bookkeeper/03_two_owners_of_one_topic",
     ),
 ]

@@ -751,7 +751,7 @@ _STORIES = [
             Case("4.0.0", facts={"the leader was deposed": "no"}),
             Case("4.3.1", facts={"the leader was deposed": "no"}),
         ),
-        lesson="kraft/08_asking_first",
+        lesson="kraft/01_a_controller_comes_back",
         scenario="absent_server_deposes_the_leader",
     ),
     Story(
@@ -769,7 +769,7 @@ _STORIES = [
             )
             for release in ("3.9.1", "4.3.1")
         ),
-        lesson="kraft/04_adding_and_removing_voters",
+        lesson="kraft/04_changing_the_voters",
         scenario="leader_removes_itself",
     ),
     Story(
@@ -788,7 +788,7 @@ _STORIES = [
             ),
         ),
         settings={"voters": ("listed", "dynamic", "dynamic_formatted_as_before")},
-        lesson="kraft/05_crashes_and_identity",
+        lesson="kraft/04_changing_the_voters",
         scenario="empty_server_votes",
     ),
     Story(

@@ -93,7 +93,7 @@ STORIES = [
             Case("4.2.4", {"retain_null_key": "on"}),
         ),
         settings={"retain_null_key": ("off", "on")},
-        lesson="pulsar/01_what_compaction_promises",
+        lesson="pulsar/02_what_may_a_reader_rely_on",
         scenario="null_key_is_dropped",
     ),
     Story(
@@ -109,7 +109,7 @@ STORIES = [
                 },
             ),
         ),
-        lesson="pulsar/03_crashes",
+        lesson="pulsar/01_nothing_and_no_error",
         scenario="unfinished_ledger_stays",
     ),
     Story(
@@ -128,7 +128,7 @@ STORIES = [
                 },
             ),
         ),
-        lesson="pulsar/04_bugs_and_fixes",
+        lesson="pulsar/01_nothing_and_no_error",
         scenario="lost_answer_loses_the_ledger",
     ),
 ]

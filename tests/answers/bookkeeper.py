@@ -3,21 +3,11 @@
 To mend an action compiles it again, which takes seconds: of those one wrong answer each.
 """
 
-from bookkeeper_spec.exercises.ledger_life import acknowledge_an_entry
-from bookkeeper_spec.exercises.recovery import drop_an_entry
-from bookkeeper_spec.exercises.todays_protocol import lose_what_one_yes_would_save
-from bookkeeper_spec.exercises.without_the_journal import lose_it_on_two_bookies
 from bookkeeper_spec.ledger_chaining import is_not_at
 from bookkeeper_spec.model import data_of, handle, has_entry, send, sent
 from bookkeeper_spec.v4_13 import has_asked
 from bookkeeper_spec.writing import confirmed_from, drop_pending_ops, note_confirmation
 from protocol_lab import HOLDS, TAKEN, append, only, with_node
-
-
-def without_the_last_step(task):
-    """The worked answer, which is a shortest one, up to where it is not yet one."""
-    return "\n".join(task.answer.strip().splitlines()[:-1])
-
 
 # --- say_what_is_promised --------------------------------------------------------------------
 
@@ -153,30 +143,14 @@ WRONG = {
         (a_recovery_is_under_way, "would not have noticed anything"),
         (nothing_at_all, "No such state is reachable"),
     ],
-    "lose_what_one_yes_would_save": [
-        (
-            without_the_last_step(lose_what_one_yes_would_save),
-            "has all that its writer has acknowledged",
-        ),
-    ],
-    "acknowledge_an_entry": [
-        (without_the_last_step(acknowledge_an_entry), "w1's LAC is not 1"),
-        ("w1_sends_add_entry_requests(lost={})", "Step 1"),
-    ],
     "say_what_is_promised": [
         (acknowledged_is_closed, 'it says "an acknowledged entry is not in the ledger"'),
         (nothing_is_claimed, "but also where w1 acknowledges an entry that only one"),
-    ],
-    "drop_an_entry": [
-        (without_the_last_step(drop_an_entry), "w2 has not closed the ledger"),
     ],
     "make_a_no_last": [
         (fence_with_every_answer, "never: a bookie that has the entry says so, and is not fenced"),
     ],
     "begin_where_it_is_safe": [(believe_the_bookie, "only_valid_fragments breaks")],
-    "lose_it_on_two_bookies": [
-        (without_the_last_step(lose_it_on_two_bookies), "has all that its writer has acknowledged"),
-    ],
     "say_that_you_do_not_know": [(never_know, "never")],
     "append_only_to_what_you_have_read": [
         (append_whatever_is_there, "breaks after"),
@@ -191,10 +165,4 @@ WRONG = {
         (an_ack_quorum_is_fenced, "that is not enough, and you say otherwise"),
     ],
     "count_from_the_right_mark": [(count_from_the_lac, "breaks after 28 steps")],
-    "pin_a_bookie": [
-        (
-            "client_creates_ledger(client=1, ensemble={1, 2})",
-            "every bookie that has timed out can be replaced",
-        ),
-    ],
 }

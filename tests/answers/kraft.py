@@ -98,36 +98,17 @@ def never(s, leader, message):
 
 
 WRONG = {
-    "acknowledge_a_value": [
-        ("client_request(server=1, value=1)", "no client has been told anything good"),
-        (
-            "send_fetch_request(server=1, peer=2)",
-            "Step 1: send_fetch_request(server=1, peer=2) can't happen here",
-        ),
-    ],
     "a_majority_has_it": [
         (nothing_is_promised, "It holds after these steps, but should say"),
         (everybody_has_it, "It should hold after these steps, but says"),
-    ],
-    "elect_the_third": [
-        ("send_request_vote(server=3)", "nobody follows server 3"),
-        ("become_leader(server=3)", "Step 1: become_leader(server=3) can't happen here"),
     ],
     "what_is_a_majority": [
         (half_is_enough, "you say: won"),
         (strangers_count, "you say: won"),
     ],
-    "make_logs_part": [
-        ("client_request(server=1, value=1)", "no two logs differ at an offset"),
-        ("become_leader(server=2)", "Step 1: become_leader(server=2) can't happen here"),
-    ],
     "where_to_cut": [
         (by_length, "of which some must go"),
         (all_later_goes, "of which too many go"),
-    ],
-    "join_the_cluster": [
-        ("start_new_server(host=2, any_leader=1)", "server 2 is no voter, or it is not committed"),
-        ("accept_add_voter_request(server=1, add_server=2)", "was never started"),
     ],
     "which_error": [
         (["not_leader"] * 6, "Number 1 is not answered with not_leader"),

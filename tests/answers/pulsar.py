@@ -2,7 +2,7 @@
 
 from protocol_lab import HOLDS, TAKEN
 from pulsar_spec.compaction import forget_phase_one
-from pulsar_spec.exercises.compaction import ONE_FOR_THREE, compacted
+from pulsar_spec.exercises.compaction import compacted
 from pulsar_spec.model import NULL_KEY, Ledger, first_in_ledger, max_compacted_ledger_id
 
 # --- write_compaction ------------------------------------------------------------------------
@@ -76,13 +76,6 @@ WRONG = {
     "say_what_is_not_lost": [
         (one_without_a_key_will_do, "also where a message without a key is lost"),
         (nothing_is_left_out, 'it says "a message is not in the ledger"'),
-    ],
-    "one_message_for_three": [
-        (
-            ONE_FOR_THREE.replace("compactor_phase_two_update_horizon()", ""),
-            "does not have one message for three",
-        ),
-        ("producer(input_key=0, input_value=0)" + ONE_FOR_THREE, "Step 4"),
     ],
     "name_the_crash_points": [
         (["phase_3"], "no state 'phase_3'"),

@@ -36,7 +36,7 @@ def is_solid(walk: Walk, text: str) -> set[bool]:
 
 
 def after_the_restart() -> Walk:
-    """The walk of kraft/05 up to the restart of the leader that had committed v1."""
+    """The walk of kraft/02 up to the restart of the leader that had committed v1."""
     walk = Walk.begin(load("kraft.kip_853").bind(**THREE_SERVERS, max_epoch=2, max_restarts=1))
     for step in (
         "client_request(server=1, value=1)",
@@ -56,39 +56,15 @@ def v1_is_dashed_after_the_restart() -> bool:
     return is_solid(after_the_restart(), "v1") == {False}
 
 
-def the_removal_is_dashed_and_all_hold_it() -> bool:
-    walk = at("leader_removes_itself")
-    lanes = describe_servers(walk.state, walk.model.constants).lanes
-    copies = sum(entry.label == "−1" for lane in lanes for entry in lane.entries)
-    return is_solid(walk, "−1") == {False} and copies == 3 and walk.state.hwm[1] == 0
-
-
 def the_bookie_would_store_it() -> bool:
     walk = at("ledger_life")
     late = "bookie_sends_add_confirmed_response(bookie=2, writer=w1, entry=2, lac=1, lost={})"
     return find_step(walk.model, walk.row, late).reason == ""
 
 
-def two_of_three_deny_what_one_stores() -> bool:
-    s = at("with_limbo_lost_entry_is_denied_three_bookies").state
-    stored = [bookie for bookie in (1, 2, 3) if s.b_entries[bookie].data[1] != 0]
-    return stored == [2] and s.meta_last_entry == 0 and s.clients[1].lac == 1
-
-
-def the_first_ledger_is_fenced() -> bool:
-    walk = at("chaining_takeover", 9)
-    return "fenced" in find_step(walk.model, walk.row, "write_to_ledger(client=1)").reason
-
-
 def the_cursor_has_the_old_ledger() -> bool:
     walk = at("crash_before_the_cursor")
     return walk.state.compacted_topic_context == 1 and walk.state.compaction_horizon == 1
-
-
-def both_store_what_the_ledger_lacks() -> bool:
-    s = at("protocol_unfenced_recovery_reads").state
-    stored = [bookie for bookie in (1, 2) if s.b_entries[bookie].data[1] != 0]
-    return stored == [1, 2] and s.meta_last_entry == 0 and s.clients[1].lac == 1
 
 
 def each_recovery_has_a_version_of_its_own() -> bool:
@@ -100,42 +76,22 @@ def each_recovery_has_a_version_of_its_own() -> bool:
     ("notebook", "words", "is_so"),
     [
         (
-            "kraft/05_crashes_and_identity",
-            "the picture now dashes v1",
+            "kraft/02_who_knows_it",
+            "the picture now dashes A",
             v1_is_dashed_after_the_restart,
         ),
         (
-            "kraft/04_adding_and_removing_voters",
-            "Why are all three copies dashed?",
-            the_removal_is_dashed_and_all_hold_it,
-        ),
-        (
-            "bookkeeper/01_a_ledgers_life",
+            "bookkeeper/11_where_the_entries_are",
             "The add of e1 to b2 has been on its way all the time.",
             the_bookie_would_store_it,
         ),
         (
-            "bookkeeper/05_without_the_journal",
-            "e0 is on b2 still, and no reader will ever ask for it.",
-            two_of_three_deny_what_one_stores,
-        ),
-        (
-            "bookkeeper/06_chaining_ledgers",
-            "client 2 has closed L1, client 1 has not heard of it",
-            the_first_ledger_is_fenced,
-        ),
-        (
-            "bookkeeper/08_todays_protocol",
-            "b1 and b2 both store it.",
-            both_store_what_the_ledger_lacks,
-        ),
-        (
-            "bookkeeper/08_todays_protocol",
+            "bookkeeper/13_several_recoveries",
             "In this run c2 holds version 2,",
             each_recovery_has_a_version_of_its_own,
         ),
         (
-            "pulsar/02_two_phases",
+            "pulsar/11_the_two_phases",
             "consumers that were served ledger 2 a moment ago are served ledger 1",
             the_cursor_has_the_old_ledger,
         ),

@@ -29,9 +29,14 @@ ALL = [challenge for package in packages() for challenge in challenges_of(packag
 every = pytest.mark.parametrize("challenge", ALL, ids=lambda each: each.name)
 
 PARS = {
+    "acknowledge_an_entry": 6,
     "two_clients_have_a_ledger": 10,
+    "pin_a_bookie": 5,
     "crash_once": 12,
+    "lose_it_on_two_bookies": 16,
+    "drop_an_entry": 12,
     "outrun_the_fence": 15,
+    "lose_what_one_yes_would_save": 13,
     "begin_too_early": 20,
     "leave_an_entry_behind": 8,
     "cross_the_logs": 4,
@@ -50,6 +55,10 @@ PARS = {
     "lead_by_an_overruled_decision": 11,
     "lose_a_committed_message": 15,
     "lose_it_on_4_1": 19,
+    "acknowledge_a_value": 6,
+    "elect_the_third": 5,
+    "make_logs_part": 5,
+    "join_the_cluster": 11,
     "kraft_count_yourself": 4,
     "kraft_two_leaders_write": 6,
     "kraft_wait_in_vain": 6,
@@ -59,6 +68,7 @@ PARS = {
     "kraft_vote_twice": 10,
     "kraft_use_the_window": 8,
     "kraft_replace_the_leader": 10,
+    "one_message_for_three": 7,
     "receive_it_twice": 7,
     "bring_a_key_back": 8,
     "never_finish": 9,

@@ -26,7 +26,7 @@ _ELR = "kafka/18_what_does_elr_still_lose"
 _TOLD_FAILED = "kafka/19_was_the_failed_send_written"
 _TRUNCATION = "kafka/02_away_and_back"
 _TALK = "kafka/03_the_talk"
-_PRE_VOTE = "kraft/08_asking_first"
+_PRE_VOTE = "kraft/01_a_controller_comes_back"
 
 _SECONDS = 1000
 _STORM = 3
