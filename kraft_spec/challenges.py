@@ -103,7 +103,8 @@ CHALLENGES = [
         hints=[
             "A voter need not ask anybody before it holds an election, and one vote besides its own"
             " is enough.",
-            "A follower follows from the moment when it hears of its leader, not when it has voted.",
+            "A follower follows from the moment when it hears of its leader, and not when it has"
+            " voted.",
         ],
     ),
     Challenge(

@@ -1,4 +1,4 @@
-"""Exercises of notebooks/kraft/12_as_kafka_ships_it on rules that Kafka has and the original has not.
+"""Exercises of notebooks/kraft/12_as_kafka_ships_it: rules that Kafka has and the original has not.
 
 When is a voter added, when is an administrator answered, who makes room for a new voter, and what
 does a fetch wait for? Each check puts one guard into `kraft.kip_853`.

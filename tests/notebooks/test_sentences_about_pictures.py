@@ -36,7 +36,7 @@ def is_solid(walk: Walk, text: str) -> set[bool]:
 
 
 def after_the_restart() -> Walk:
-    """The walk of kraft/02 up to the restart of the leader that had committed v1."""
+    """The walk of kraft/02 up to the restart of the leader that had committed A."""
     walk = Walk.begin(load("kraft.kip_853").bind(**THREE_SERVERS, max_epoch=2, max_restarts=1))
     for step in (
         "client_request(server=1, value=1)",
@@ -47,13 +47,13 @@ def after_the_restart() -> Walk:
         "accept_fetch_request_from_voter(message=FetchRequest(source=2))",
     ):
         walk.take(step)
-    assert is_solid(walk, "v1") == {True}
+    assert is_solid(walk, "A") == {True}
     walk.take("restart_with_state(server=1)")
     return walk
 
 
 def v1_is_dashed_after_the_restart() -> bool:
-    return is_solid(after_the_restart(), "v1") == {False}
+    return is_solid(after_the_restart(), "A") == {False}
 
 
 def the_bookie_would_store_it() -> bool:
