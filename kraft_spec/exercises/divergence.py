@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/03_two_leaders on logs: say where to cut."""
+"""The exercise of notebooks/kraft/16_can_you_do_it_by_hand on logs: say where to cut."""
 
 from itertools import product
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/03_two_leaders on votes."""
+"""The exercise of notebooks/kraft/16_can_you_do_it_by_hand on votes."""
 
 from kraft_spec.model import Server
 from protocol_lab import *
