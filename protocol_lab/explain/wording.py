@@ -67,7 +67,8 @@ def choice_text(model: Model, row: bytes, action: Action, args: dict[str, Any]) 
 
 def _argument(name: str, domain: Domain, value: Any, text: str) -> str:
     if isinstance(domain, Node):
-        return f"{words(name)} {text}"
+        is_the_kind = domain.noun and name == singular(domain.count)
+        return f"{domain.noun if is_the_kind else words(name)} {text}"
     if isinstance(domain, Subset):
         return f"{words(name)}: {node_set(value)}"
     if isinstance(domain, Range) and name.endswith("s"):
