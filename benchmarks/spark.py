@@ -1,15 +1,13 @@
-"""Measures how the search on Spark scales, compares it with TLC, and estimates larger searches.
+"""Measures how the search on Spark scales, and compares it with TLC.
 
     .venv/bin/python -m benchmarks.spark [--smallest 0] [--largest 10000000]
         [--tlc tla2tools.jar --originals FOLDER]
 
-Up to three tables. The first has growing configurations of KIP-320, with every level made by Spark:
+Up to two tables. The first has growing configurations of KIP-320, with every level made by Spark:
 the total time, the fixed cost of a level, the rate in the largest level, the bytes per state
 through the shuffle and on disk, and how the time was spent. The second, for which TLC's jar and
 checkouts of the originals are needed, has configurations above 500,000 states, as a learner would
-explore them (small levels by the driver), beside TLC with a worker for each core. The third
-estimates, from the largest configuration, what 10^10 states would need on a cluster, and states
-every assumption.
+explore them (small levels by the driver), beside TLC with a worker for each core.
 
 A search is timed once the session has started and the kernels are compiled or loaded; both times
 are printed. TLC is timed from start to end of the program. Timings vary: use an idle machine.
@@ -17,7 +15,6 @@ are printed. TLC is timed from start to end of the program. Timings vary: use an
 
 import argparse
 import json
-import math
 import os
 import shutil
 import tempfile
@@ -35,8 +32,6 @@ from protocol_lab.checker.result import Result, summary
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.model.constants import show
-from protocol_lab.spark.distributed_search import OWNER_FINGERPRINTS
-from protocol_lab.spark.executor.deduplication import LIMIT_BYTES
 from protocol_lab.spark.session import local_session
 
 SPEC = "kafka.kip_320"
@@ -75,13 +70,6 @@ Where no invariants are checked all states are explored, although some are bad."
 SMALL_LEVEL = 1_000
 """The fixed cost of a level is measured in levels with fewer states."""
 
-TELLING = 500_000
-"""In levels with fewer states the fixed cost of a level hides the cost of a state."""
-
-TARGET = 10**10
-EXECUTORS, CORES = 20, 8
-"""The cluster of the estimate."""
-
 
 @dataclass
 class Measured:
@@ -113,7 +101,7 @@ class Measured:
 
 
 def main() -> None:
-    """Measure, and print the three tables."""
+    """Measure, and print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--smallest", type=int, default=0, help="states to begin with")
     parser.add_argument("--largest", type=int, default=1_000_000, help="states to go up to")
@@ -128,21 +116,20 @@ def main() -> None:
     session = local_session(ui=True)
     print(f"Spark started in {time.perf_counter() - began:.1f} s", flush=True)
     sizes = [size for size in GROWING if options.smallest <= size <= options.largest]
-    measured = [grow(session, GROWING[size], options.folder) for size in sizes]
+    for size in sizes:
+        grow(session, GROWING[size], options.folder)
     if options.tlc:
         try:
             beside_tlc(session, options.tlc, options.originals)
         except LabError as error:
             raise SystemExit(str(error)) from None
     session.stop()
-    if measured and measured[-1].result.distinct > TELLING:
-        extrapolate(measured[-1])
 
 
 # --- Growing -------------------------------------------------------------------------------------
 
 
-def grow(session: Any, constants: dict[str, int], folder: str | None) -> Measured:
+def grow(session: Any, constants: dict[str, int], folder: str | None) -> None:
     """Search once with every level on Spark, and once natively; print a paragraph."""
     model = load(SPEC).bind(**constants)
     warm_up(session, model)
@@ -167,7 +154,6 @@ def grow(session: Any, constants: dict[str, int], folder: str | None) -> Measure
     else:
         compared = f"counts {'the same as' if same else 'OTHER THAN'} the native engine's"
     describe(measured, native.seconds, compared)
-    return measured
 
 
 def describe(measured: Measured, native: float, compared: str) -> None:
@@ -254,52 +240,6 @@ def beside_tlc(session: Any, jar: str, originals: Path) -> None:
             f" Spark {theirs.seconds / seconds:.1f} times as fast as TLC",
             flush=True,
         )
-
-
-# --- A model of more -----------------------------------------------------------------------------
-
-
-def extrapolate(measured: Measured) -> None:
-    """Estimate what TARGET states would need on a cluster.
-
-    Everything but the fixed cost of a level is taken to be proportional to the number of states,
-    and the depth to grow with its logarithm. The cost of a state is measured in the levels that are
-    at least half as large as the largest.
-    """
-    result = measured.result
-    fixed, cores = measured.fixed, EXECUTORS * CORES
-    most_states = max(level["new"] for level in measured.levels)
-    large = [level for level in measured.levels if 2 * level["new"] >= most_states]
-    seconds, made = (sum(level[name] for level in large) for name in ("seconds", "new"))
-    a_state = seconds * (os.cpu_count() or 1) / made
-    sent = sum(level["sent"] for level in measured.levels)
-    a_candidate = measured.shuffle_bytes / sent
-    depth = math.ceil(result.depth * math.log(TARGET) / math.log(result.distinct))
-    work, waiting = TARGET * a_state / cores, depth * fixed
-    states = TARGET / result.distinct
-    least, most = measured.shuffle_bytes * states, result.generated * a_candidate * states
-    owners = 2 ** math.ceil(math.log2(TARGET / OWNER_FINGERPRINTS))
-    seen = 8 * TARGET / owners / 2**20
-    print(
-        f"\nA model of {TARGET:,} states on {EXECUTORS} executors of {CORES} cores\n"
-        f"  measured in the largest search above: {1e6 * a_state:.1f} µs of a core a state in large"
-        " levels,"
-        f" {fixed:.2f} s a level, {a_candidate:.0f} bytes a candidate through the shuffle,"
-        f" {measured.disk_bytes / result.distinct:.0f} bytes a state on disk\n"
-        "  assumed: these stay as they are; cores are as fast as here, and all busy in large"
-        f" levels; depth grows with the logarithm of the states, to {depth} levels; the folder is"
-        " shared and keeps up\n"
-        f"  time: {work / 3600:.2f} h of work, and {waiting:.0f} s of fixed costs; twice that where"
-        " levels wait for their slowest owner as long as for all others\n"
-        f"  shuffle: {least / 2**40:.2f} TiB if a task meets as many doubles as here,"
-        f" {most / 2**40:.2f} TiB if it meets none: up to"
-        f" {most / EXECUTORS / work / 2**20:.0f} MiB/s to and from each executor\n"
-        f"  disk: {measured.disk_bytes * states / 2**40:.2f} TiB in the shared folder\n"
-        f"  memory: {owners:,} owners; a task takes about 0.5 GiB"
-        f" ({LIMIT_BYTES >> 20} MiB of candidates, as much again twice to sort them, and"
-        f" {seen:.0f} MiB of fingerprints, looked up on disk), so {CORES * 0.5 + 2:.0f} GiB an"
-        " executor with its JVM"
-    )
 
 
 if __name__ == "__main__":
