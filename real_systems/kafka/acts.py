@@ -313,7 +313,6 @@ class Stage(runner_stage.Stage):
         isr: Iterable[int] = _UNSET,
         elr: Iterable[int] = _UNSET,
         until: Callable[[PartitionState], bool] = lambda state: True,
-        seconds: float = BOUND,
     ) -> PartitionState:
         """Wait until the controller has decided so. Raises DidNotHappen."""
         wanted = {"leader": leader, "isr": isr, "elr": elr}
@@ -333,7 +332,7 @@ class Stage(runner_stage.Stage):
             )
 
         shown = ", ".join(f"{name} {value}" for name, value in wanted.items()) or "a decision"
-        wait_until(is_so, shown, seconds, describe=lambda: str(self._told))
+        wait_until(is_so, shown, describe=lambda: str(self._told))
         return self._told
 
     def ends_within(self, node: int, seconds: int) -> bool:
@@ -360,9 +359,7 @@ class Stage(runner_stage.Stage):
         wait_until(lambda: self.cluster.said(node, pattern), f"{node} logs {pattern}")
         self.keep_lines(node, pattern)
 
-    def wait_for_copies(
-        self, copies: dict[int, list[str]], seconds: float = BOUND, step: str = ""
-    ) -> None:
+    def wait_for_copies(self, copies: dict[int, list[str]], step: str = "") -> None:
         """Wait until these replicas have exactly these records on disk. Raises DidNotHappen."""
 
         def there() -> dict[int, list[str]]:
@@ -371,7 +368,6 @@ class Stage(runner_stage.Stage):
         wait_until(
             lambda: there() == copies,
             f"the logs have {copies}",
-            seconds,
             describe=lambda: str(there()),
         )
         self.tell("the replicas have", copies_text(there()), step)

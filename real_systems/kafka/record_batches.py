@@ -25,9 +25,9 @@ except ImportError:  # in a page, whose Python has nothing compiled
 
     _CASTAGNOLI = [_castagnoli(each) for each in range(256)]
 
-    def crc32c(data: bytes, value: int = 0) -> int:
+    def crc32c(data: bytes) -> int:
         """The checksum of magic 2 (Castagnoli's)."""
-        value ^= 0xFFFFFFFF
+        value = 0xFFFFFFFF
         for byte in data:
             value = value >> 8 ^ _CASTAGNOLI[(value ^ byte) & 0xFF]
         return value ^ 0xFFFFFFFF

@@ -6,7 +6,7 @@ from typing import Any
 
 from real_systems.kafka.logs.reading.broker_lines import WORDS, Said, said_in
 from real_systems.kafka.logs.reading.entries import Entry, completed, day
-from real_systems.kafka.logs.reading.lines.attribution import Attribution, Names, own_id
+from real_systems.kafka.logs.reading.lines.attribution import Attribution, Names, note, own_id
 from real_systems.kafka.logs.reading.lines.file_lines import (
     LONGEST,
     blocks_of,
@@ -32,7 +32,7 @@ class Reading:
     said: list[Said] = field(default_factory=list)
     records: list[MetadataRecord] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
-    names: Names = field(default_factory=Names)
+    names: Names = field(default_factory=dict)
 
     @property
     def entries(self) -> list[Entry]:
@@ -85,7 +85,7 @@ def _entries(
     for block in blocks:
         for line in block[:LONGEST].split(b"\n", _SAMPLE)[:-1]:
             found = parsed(line.decode("utf-8", "replace"), (), source.layout)
-            reading.names.note(found.columns, own_id(found))
+            note(reading.names, found.columns, own_id(found))
         text, lines = before + block, counted - before.count(b"\n")
         for number, found, words in _heads(text, len(before), source.layout):
             if found.stamp is None:
@@ -93,7 +93,7 @@ def _entries(
                 add(reading.unread, path, why, lines + number, found.text)
                 continue
             own = own_id(found)
-            reading.names.note(found.columns, own)
+            note(reading.names, found.columns, own)
             columns = same.setdefault(found.columns, found.columns)
             time, lacks = found.stamp.time, found.stamp.lacks
             yield Entry(time, found.text, own, path, lines + number, columns, lacks), words
@@ -193,6 +193,6 @@ def attributed(sources: Sources, found: Iterable[tuple[Source, Reading]]) -> lis
             entry.columns = ()
     for k, source in enumerate(sources.files):
         if source.node is None and source.kind is not Kind.LOG:
-            nodes = attribution.of_file(source.beside or source.path)
+            nodes = attribution.of_file(source.path)
             sources.files[k] = replace(source, node=nodes[0] if len(nodes) == 1 else None)
     return together(doubtful)

@@ -76,15 +76,14 @@ class Source:
     """A file that can be read.
 
     node: the broker or controller that wrote it, if that is known; of a log its lines say it. name:
-    the path as people know it, also in an archive. beside: of a file that was made from others,
-    one of these. layout, framing: how a log is written, see `layouts` and `documents`.
+    the path as people know it, also in an archive. layout, framing: how a log is written, see
+    `layouts` and `documents`.
     """
 
     path: Path
     kind: Kind
     node: int | None = None
     name: Path = Path()
-    beside: Path | None = None
     layout: Layout = _LINES
     framing: str = ""
 
@@ -179,7 +178,7 @@ def _source(path: Path, name: Path) -> Source | Unread | None:
         return Unread(name, f"is a log of {system}: the kit reads those of Kafka only")
     if kind is not None:
         said = _PROPERTIES.search(text) if kind is Kind.PROPERTIES else None
-        return Source(path, kind, int(said[2]) if said else None, name, None, layout, framing)
+        return Source(path, kind, int(said[2]) if said else None, name, layout, framing)
     if breaks and not text:
         return Unread(name, "breaks off before anything can be read")
     is_blank = not head.strip(_BLANK) and not text.strip() and known.st_size <= _SNIFFED_BYTES

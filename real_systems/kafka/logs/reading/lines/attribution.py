@@ -8,7 +8,6 @@ folder say; the number in the folder's name. Clues of one strength that disagree
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from real_systems.kafka.logs.reading.lines.layouts import Columns, Line
@@ -45,19 +44,15 @@ def own_id(line: Line) -> int | None:
     return int(next(filter(None, found.groups()))) if found else None
 
 
-@dataclass
-class Names:
-    """What lines show of whose they are: for their columns the ids that such lines say; none of
-    that for lines that say no id."""
+Names = dict[Columns, set[int]]
+"""What the lines of a file show of whose they are: for their columns the ids that such lines say;
+none of that for lines that say no id."""
 
-    ids: dict[Columns, set[int]] = field(default_factory=dict)
 
-    def note(self, columns: Columns, own: int | None) -> None:
-        """Note what a line shows."""
-        if columns in self.ids or len(self.ids) < _MOST_LINES:
-            known = self.ids.setdefault(columns, set())
-            if own is not None:
-                known.add(own)
+def note(names: Names, columns: Columns, own: int | None) -> None:
+    """Note what a line shows."""
+    if columns in names or len(names) < _MOST_LINES:
+        names.setdefault(columns, set()).update([] if own is None else [own])
 
 
 class Attribution:
@@ -120,7 +115,13 @@ class Attribution:
         if elsewhere:
             return tuple(sorted(elsewhere))
         numbers = {int(found[1]) for each in strangers if (found := _NUMBERED.search(each))}
-        if file.are_numbers(self._everywhere) and len(numbers) == 1:
+        # do the names that are known end with the ids, as in kafka-2?
+        are_ids = all(
+            ids == {int(found[1])}
+            for value, ids in self._everywhere.items()
+            if (found := _NUMBERED.search(value))
+        )
+        if are_ids and len(numbers) == 1:
             beside = self.of_file(path) if not file.ids and not file.has_many else ()
             return tuple(sorted({*numbers, *beside}))
         if file.ids or file.has_many:
@@ -132,10 +133,10 @@ class _File:
     """What the lines of a file show of their brokers. columns: those whose names may tell one."""
 
     def __init__(self, names: Names):
-        self.ids = set().union(*names.ids.values())
+        self.ids = set().union(*names.values())
         self.known: dict[tuple[str, str], set[int]] = defaultdict(set)
         values: dict[str, set[str]] = defaultdict(set)
-        for columns, ids in names.ids.items():
+        for columns, ids in names.items():
             for column, value in columns:
                 values[column].add(value)
                 if ids:
@@ -160,11 +161,3 @@ class _File:
             if column in self.columns and not value.isdecimal():
                 found[value] |= ids
         return found
-
-    def are_numbers(self, known: dict[str, set[int]]) -> bool:
-        """Do the names that are known end with the ids, as in kafka-2? True if none is known."""
-        return all(
-            len(ids) == 1 and (found := _NUMBERED.search(value)) and int(found[1]) in ids
-            for value, ids in known.items()
-            if _NUMBERED.search(value)
-        )
