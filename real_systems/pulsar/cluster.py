@@ -1,7 +1,6 @@
 """A Pulsar cluster as local processes on the loopback interface: a broker over BookKeeper."""
 
 import json
-import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable
@@ -10,7 +9,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError, quoted
 from real_systems.bookkeeper.cluster import BookKeeperCluster
-from real_systems.runner.jars import Artifact, are_fetched, fetched_jars, unpacked_jars
+from real_systems.runner.jars import Artifact, fetched_jars, unpacked_jars
 from real_systems.runner.java import java_command
 from real_systems.runner.processes import Processes, free_port, lines_in, write_properties
 from real_systems.runner.waiting import wait_until
@@ -58,12 +57,7 @@ def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
     if release not in _NEEDED:
         raise LabError(f"{quoted(release)} is no release of Pulsar that the kit has: {_KNOWN}.")
     wanted = [Artifact("org.apache.pulsar", "pulsar-broker", release), *_NEEDED[release]]
-    return fetched_jars(_name(release), wanted, say, _MEGABYTES)
-
-
-def has_jars(release: str) -> bool:
-    """Are the jars of a release there already? They are too many to be fetched unasked."""
-    return "PULSAR_HOME" in os.environ or are_fetched(_name(release))
+    return fetched_jars(f"pulsar-{release}", wanted, say, _MEGABYTES)
 
 
 class PulsarCluster:
@@ -212,7 +206,3 @@ class PulsarCluster:
             "numExecutorThreadPoolSize": 2,
             "numCacheExecutorThreadPoolSize": 1,
         }
-
-
-def _name(release: str) -> str:
-    return f"pulsar-{release}"

@@ -89,12 +89,6 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def are_fetched(name: str) -> bool:
-    """Are the jars of this name in the cache?"""
-    cache = cache_folder("jars")
-    return cache is not None and (cache / name).is_dir()
-
-
 def unpacked_jars(variable: str, folder: str, jar: str) -> list[Path]:
     """The jars of the unpacked release that a variable of the environment names, in this folder of
     it, if one whose name ends so is among them. Raises LabError if it has no jars."""
