@@ -7,7 +7,6 @@ by themselves, here or on Spark.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from real_systems.kafka.logs.answers import facts, findings
 from real_systems.kafka.logs.answers.facts import Fact
@@ -142,10 +141,10 @@ def judge(
     cluster: Cluster, partitions: Sequence[str], eligible: str | None, run: Run = here
 ) -> Iterator[Judgement]:
     """What is said of each of these partitions; `eligible` as in a share."""
-    rest = iter(partitions)
-    shares = []
-    while chosen := list(islice(rest, _AT_ONCE)):
-        shares.append(Share(cluster.about(chosen), eligible))
+    shares = [
+        Share(cluster.about(partitions[k : k + _AT_ONCE]), eligible)
+        for k in range(0, len(partitions), _AT_ONCE)
+    ]
     for found in run(judge_share, shares):
         yield from found
 
