@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from real_systems.runner.waiting import wait_until
+from real_systems.runner.waiting import BOUND, wait_until
 
 _LENGTH = struct.Struct(">i")
 
@@ -43,7 +43,9 @@ class Relay:
             self._is_holding = False
             self._may_pass.notify_all()
 
-    def pass_until(self, is_last: Callable[[bytes], bool], what: str, seconds: float) -> None:
+    def pass_until(
+        self, is_last: Callable[[bytes], bool], what: str, seconds: float = BOUND
+    ) -> None:
         """Pass on what is kept back up to such a message, and hold the rest. Raises
         DidNotHappen."""
         with self._may_pass:
