@@ -2,7 +2,9 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from io import StringIO
 from typing import Any
 
@@ -13,6 +15,21 @@ from protocol_lab.system.notebook_shell import display, get_ipython
 
 _DELAY = 1.0
 """Seconds after which the line appears; shorter searches show none."""
+
+
+Show = Callable[[str], None]
+
+_SHOWN_BY: ContextVar[Show | None] = ContextVar("shown_by", default=None)
+
+
+@contextmanager
+def shown_by(show: Show) -> Iterator[None]:
+    """A context in which a notebook's progress lines go to this function, not under the cell."""
+    token = _SHOWN_BY.set(show)
+    try:
+        yield
+    finally:
+        _SHOWN_BY.reset(token)
 
 
 class ProgressBar:
@@ -68,11 +85,6 @@ class ProgressBar:
             self._end_compiling()
             self._bar.update(done - self._bar.n)
 
-    def tell(self, sentence: str) -> None:
-        """Show a sentence in place of counts, until the end."""
-        if not self._bar.disable:
-            self._bar.display(sentence)
-
     def _end_compiling(self) -> None:
         if self._compiling:
             self._compiling = False
@@ -89,8 +101,10 @@ class _CellLine(tqdm):
         super().__init__(file=StringIO(), **options)
 
     @staticmethod
-    def status_printer(file: Any) -> Callable[[str], None]:
+    def status_printer(file: Any) -> Show:
         """The function that tqdm calls to replace the line."""
+        if elsewhere := _SHOWN_BY.get():
+            return elsewhere
         shown = None
 
         def show(line: str) -> None:

@@ -4,6 +4,7 @@ In a saved notebook it has the pictures of the decisive moments, each with its q
 with the answer; on paper a picture a beat, with answers and the speaker's notes.
 """
 
+import re
 from html import escape
 from typing import Any
 
@@ -90,15 +91,15 @@ def _told(beat: dict[str, Any], picture: str = "") -> str:
     slide = f"<b>Slide {escape(beat['slide'])}</b> " if beat["slide"] else ""
     if not ask:
         return f"{picture}<p>{slide}{escape(beat['text'])}</p>"
-    question = f"<p>{slide}<b>{escape(ask['question'])}</b></p>"
+    question = f"<p>{slide}<b>{_inline(ask['question'])}</b></p>"
     right = ask["right"]
     choices = "".join(
-        f"<li{' class=right' if k == right and not is_folded else ''}>{escape(each['label'])}</li>"
+        f"<li{' class=right' if k == right and not is_folded else ''}>{_inline(each['label'])}</li>"
         for k, each in enumerate(ask["options"])
     )
     label = "It is computed when you answer" if right is None else ask["options"][right]["label"]
     told = " ".join(filter(None, [ask["reason"] and f"Refused: {ask['reason']}.", ask["why"]]))
-    answer = f"<p><b>{escape(label)}</b>. {_bold(told)}</p>"
+    answer = f"<p><b>{_inline(label)}</b>. {_inline(told)}</p>"
     if not is_folded:
         return f"{question}<ul>{choices}</ul>{answer}"
     tells = ask["kind"] == "where" and not ask["when"]
@@ -107,7 +108,14 @@ def _told(beat: dict[str, Any], picture: str = "") -> str:
     return f"{'' if tells else picture}{question}<ul>{choices}</ul>{fold}"
 
 
-def _bold(text: str) -> str:
-    """**So** is bold."""
-    parts = escape(text).split("**")
-    return "".join(f"<b>{each}</b>" if k % 2 else each for k, each in enumerate(parts))
+_MARKED = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*")
+
+
+def _inline(text: str) -> str:
+    """`code`, **strong** and *emphasis* as HTML; `inline` in question_card.js sets the same."""
+
+    def element(found: re.Match) -> str:
+        name = ("code", "strong", "em")[found.lastindex - 1]
+        return f"<{name}>{found[found.lastindex]}</{name}>"
+
+    return _MARKED.sub(element, escape(text))

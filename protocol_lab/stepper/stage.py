@@ -9,7 +9,6 @@ from math import inf
 from protocol_lab.drawing.arrangement import (
     FROM_THE_LAST_ROW,
     LEAST,
-    LEAST_ON_SCREEN,
     SCREEN,
     Arrangement,
     Places,
@@ -37,9 +36,6 @@ _WIDE, _LARGEST = 1000, 1.5
 """The width of a room from which type grows with it, and the scale at which it is large enough:
 otherwise the records and lanes grow alone."""
 
-_SMALLEST = 11 / LEAST_ON_SCREEN
-"""The scale below which a picture that does not fit is scrolled rather than made smaller."""
-
 _BOXES = range(160, 60, -1)
 _TALLER = range(200, -1, -1)
 """In pixels, the widths of records, and what is added to the heights of lanes."""
@@ -60,7 +56,6 @@ class Stage:
         self._arrangement: Arrangement | None = None
         self._places: Places | None = None
         self._size: Size = (1, 1)
-        self._least = 1.0
 
     def draw(self, walk: Walk) -> dict[str, object]:
         """The picture, and the width and height that fit every picture of the walk."""
@@ -105,9 +100,9 @@ class Stage:
     def _keep_places(self, walk: Walk, every: list[Moment]) -> None:
         """Let the parts keep their places for the whole walk, or else their widths, if the pictures
         still fit and can be read then."""
-        chosen = self._arrangement, self._size, self._least
+        chosen = self._arrangement, self._size
         for self._places in (Places(), Places(down=False)):
-            self._arrangement, self._size, self._least = chosen
+            self._arrangement, self._size = chosen
             with keeping(self._places):
                 for _ in range(2):  # the first time notes the rooms
                     sizes = _measured(walk, every, self._arrangement)
@@ -117,14 +112,14 @@ class Stage:
             if self._can_be_read():
                 return
         self._places = None
-        self._arrangement, self._size, self._least = chosen
+        self._arrangement, self._size = chosen
 
     def _can_be_read(self) -> bool:
         """Is no type too small, and nothing left out?"""
         if self._arrangement.listed:
             return False
         if not self._for_audience:
-            return self._least == 1 and self._fits(self._size)
+            return self._fits(self._size)
         scale = min(room / own for room, own in zip(self._room, self._size))
         return LEAST * scale >= FROM_THE_LAST_ROW * self._room[1]
 
@@ -152,13 +147,8 @@ class Stage:
             return [size_of(moment_picture(walk.model, each)) for each in reversed(few)]
 
     def _best(self, sizes: Callable[[], list[Size]]) -> Arrangement:
-        """The arrangement for type of full size, or for smaller type if nothing else fits."""
-        for self._least in (1, _SMALLEST):
-            room = self._units(self._least)
-            arrangement, size = best(lambda: reduce(_around, sizes()), room, SCREEN)
-            if self._fits(size):
-                break
-        return arrangement
+        """The arrangement for type of full size; if none fits the space, it is scrolled."""
+        return best(lambda: reduce(_around, sizes()), self._room, SCREEN)[0]
 
     def _units(self, scale: float) -> Size:
         """The room in the picture's own pixels at a scale."""
@@ -171,8 +161,8 @@ class Stage:
             scale = self._room[0] / at.width
         else:
             most = min(_LARGEST, max(1, self._room[0] / _WIDE))
-            scale = min(most, *(room / own for room, own in zip(self._room, self._size)))
-        width, height = self._units(max(scale, self._least))
+            scale = max(1, min(most, *(room / own for room, own in zip(self._room, self._size))))
+        width, height = self._units(scale)
 
         def fits(each: Arrangement) -> bool:
             with arranged(each), keeping(self._places and self._places.copy()):
@@ -203,11 +193,11 @@ class Stage:
             return moment_picture(walk.model, walk.moment)
 
     def _fits(self, size: Size) -> bool:
-        """Does a picture of this size fit the space, at an audience's scale or the least one?"""
+        """Does a picture of this size fit the space, at an audience's scale or at its own?"""
         if self._for_audience:
             width, height = self._units(self._room[0] / self._arrangement.width)
         else:
-            width, height = self._units(self._least)
+            width, height = self._room
         return size[0] <= width and size[1] <= height
 
 

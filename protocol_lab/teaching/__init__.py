@@ -5,9 +5,7 @@ record       the learner's record: a small file beside the notebooks with what w
 questions    a whole cell that asks: question, choices, the run, and what follows from it
 question_card  the widget of a question
 exercises    exercises with a check, hints and a worked answer
-time_limit   interrupts an answer that does not end
 challenges   challenges: the learner plays the adversary; par is the shortest counterexample
 overview     what the notebooks ask, and how much of it was done
-progress_table  the same as a table with bars and links
 code_diff    the difference of two functions, to show what a fix changed
 """

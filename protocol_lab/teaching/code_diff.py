@@ -1,6 +1,5 @@
 """The difference between two functions, with what a fix changed marked.
 
-A removed line begins with −, an added one with +, so that colour is not needed to distinguish them.
 Signatures and docstrings are left out, since they differ even where functions do the same.
 """
 
@@ -8,61 +7,26 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
-from difflib import SequenceMatcher
-from html import escape
+from difflib import unified_diff
 
-from protocol_lab.drawing import palette
 from protocol_lab.errors import LabError
 
-_LOOK = {
-    "- ": ("−", f"background: {palette.BAD_PAPER}; color: {palette.BAD}"),
-    "+ ": ("+", f"background: #e4f3ea; color: {palette.GOOD}"),
-    "  ": (" ", ""),
-}
 
+class Diff(str):
+    """Two functions as one text: a removed line begins with -, an added one with +."""
 
-@dataclass(frozen=True)
-class Diff:
-    """Two functions as one text. lines: (kind, text), the kind being "- ", "+ " or "  "."""
+    def _repr_markdown_(self) -> str:
+        return f"```diff\n{self}\n```"
 
-    before: str
-    after: str
-    lines: list[tuple[str, str]]
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<div style="{_LOOK[kind][1]}">{_LOOK[kind][0]} {escape(text) or " "}</div>'
-            for kind, text in self.lines
-        )
-        head = (
-            f'<div style="color: {palette.BAD}">− {escape(self.before)}</div>'
-            f'<div style="color: {palette.GOOD}">+ {escape(self.after)}</div>'
-        )
-        style = (
-            f"font: 12.5px/1.5 monospace; white-space: pre; overflow-x: auto; color: {palette.INK};"
-            f" background: {palette.PAPER}; border: 1px solid {palette.LINE}; border-radius: 8px;"
-            " padding: 8px 12px; margin: 6px 0"
-        )
-        rule = f"border-bottom: 1px solid {palette.LINE}; margin: 6px 0"
-        return f'<div style="{style}">{head}<div style="{rule}"></div>{rows}</div>'
-
-    def __repr__(self) -> str:
-        head = [f"--- {self.before}", f"+++ {self.after}"]
-        return "\n".join([*head, *(f"{kind}{text}".rstrip() for kind, text in self.lines)])
+    __repr__ = str.__str__
 
 
 def diff_of(before: Callable, after: Callable) -> Diff:
     """The difference of two functions' bodies. Raises LabError if one of them can't be read."""
     old, new = _body(before), _body(after)
-    lines: list[tuple[str, str]] = []
-    for kind, i, end_i, j, end_j in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            lines += [("  ", line) for line in old[i:end_i]]
-        else:
-            lines += [("- ", line) for line in old[i:end_i]]
-            lines += [("+ ", line) for line in new[j:end_j]]
-    return Diff(_name(before), _name(after), lines)
+    whole = max(len(old), len(new))
+    lines = unified_diff(old, new, _name(before), _name(after), lineterm="", n=whole)
+    return Diff("\n".join(each for each in lines if not each.startswith("@@")))
 
 
 def _body(function: Callable) -> list[str]:

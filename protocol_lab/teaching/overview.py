@@ -6,14 +6,15 @@ each `challenge(...)`. What was done is read from the learner's record.
 
 import ast
 import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from protocol_lab.errors import unknown
 from protocol_lab.teaching import record
-from protocol_lab.teaching.progress_table import Count, progress_table
 from protocol_lab.teaching.record import Record
 
 _LINK = re.compile(r"\((\w+)/\w+\.ipynb\)")
@@ -39,7 +40,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Progress:
-    """How much of some notebooks was done; prints as lines, on a page as a table."""
+    """How much of some notebooks was done, as lines; in a notebook with links."""
 
     tasks: dict[str, list[Task]]
     done: Record
@@ -60,53 +61,56 @@ class Progress:
                     return name, each
         return None
 
-    def _counts(self, notebook: str) -> list[Count]:
-        """For each kind of task: how many were done, of how many, with what score."""
+    def _counts(self, notebook: str) -> list[str]:
+        """For each kind of task that there is: how many were done, of how many, with what score."""
         counts = []
         for kind in record.KINDS:
             every = [each for each in self.tasks[notebook] if each.kind == kind]
             done = [each.name for each in every if each.is_done(self.done)]
+            is_whole = len(done) == len(every)
+            number = f"✓ all {len(every)}" if is_whole else f"{len(done)} of {len(every)}"
             score = ""
             if kind == "prediction" and done:
                 score = f"{sum(self.done.predictions[name] for name in done)} right"
             if kind == "challenge" and done:
                 points = sum(self.done.challenges[name] for name in done)
                 score = f"{points} of {10 * len(done)} points"
-            counts.append(Count(len(done), len(every), score))
+            if every:
+                counts.append(f"{kind}s: {', '.join(filter(None, [number, score]))}")
         return counts
 
-    def _closing(self) -> str:
+    def _closing(self, name_of: Callable[[str], str]) -> str:
         if not self.is_kept:
             return "What you do now can't be kept: the notebooks' folder is read-only."
         if self.next is None:
             return "All of it is done."
         notebook, task = self.next
-        where = "" if len(self.tasks) == 1 else f"in {notebook}, "
+        where = "" if len(self.tasks) == 1 else f"in {name_of(notebook)}, "
         return f"Next: {where}{task}"
 
-    def lines(self) -> list[str]:
-        """A line for each notebook that was begun, or for the only one; then the next task."""
+    def lines(self, name_of: Callable[[str], str] = str) -> list[str]:
+        """A line for each notebook that was begun, or for the only one; then the next task.
+
+        name_of: how a notebook is named.
+        """
         begun = [each for each in self.tasks if len(self.tasks) == 1 or self._done_in(each)]
         lines = []
         for name in begun:
-            named = zip(record.KINDS, self._counts(name), strict=True)
-            told = "; ".join(f"{kind}s: {count}" for kind, count in named if count.every)
-            lines.append(f"{name}: {told or 'nothing is asked here'}.")
-        return [*(lines or ["Nothing was done yet."]), self._closing()]
+            told = "; ".join(self._counts(name)) or "nothing is asked here"
+            lines.append(f"{name_of(name)}: {told}.")
+        return [*(lines or ["Nothing was done yet."]), self._closing(name_of)]
 
     def _repr_markdown_(self) -> str:
-        return "  \n".join(self.lines())
-
-    def _repr_html_(self) -> str | None:
-        """A table with bars, once something was done; nothing before."""
-        begun = {each: self._counts(each) for each in self.tasks if self._done_in(each)}
-        if not begun:
-            return None
-        following = (self.next[0], str(self.next[1])) if self.is_kept and self.next else None
-        return progress_table(record.FOLDER, begun, following, self._closing())
+        return "  \n".join(self.lines(_link))
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
+
+
+def _link(notebook: str) -> str:
+    """A link to a notebook from the folder in which the process runs, as a notebook's does."""
+    path = Path(os.path.relpath(record.FOLDER / f"{notebook}.ipynb")).as_posix()
+    return f"[{notebook}]({quote(path)})"
 
 
 def progress(notebook: str = "") -> Progress:

@@ -7,6 +7,7 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from protocol_lab.checker.progress import shown_by
 from protocol_lab.system.notebook_shell import display
 
 _HERE = Path(__file__).parent
@@ -68,6 +69,7 @@ class QuestionCard:
             return
         choice = message.get("choice")
         if choice is None or choice in range(len(self._question.choices)):
-            self._question.choose(choice)
+            with shown_by(lambda line: self._card.send({"progress": line})):
+                self._question.choose(choice)
             self._update()
             self._card.send({"done": True})

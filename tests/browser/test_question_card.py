@@ -20,6 +20,14 @@ _DRAW = """([script, view]) => {
 }"""
 
 
+_WAIT = """(script) => {
+  const make = new Function(`${script}; return questionCard;`)();
+  const never = () => {};
+  const asked = { question: "?", choices: ["last"], choose: never, giveUp: never };
+  window.waiting = make(document.body, asked);
+}"""
+
+
 @pytest.fixture
 def card(browser):
     """Opens a page with the card of the question, in this theme and of this width."""
@@ -45,6 +53,19 @@ def card(browser):
     yield open_card
     for page in pages:
         page.close()
+
+
+def test_a_card_says_how_far_its_run_is(card):
+    page = card()
+    script = CARD_SCRIPT.read_text(encoding="utf-8")
+    page.evaluate(_WAIT, script)
+    page.get_by_role("button", name="last").click()
+    verdict = page.locator(".lq-verdict").last
+    expect(verdict).to_have_text("The run …")
+    page.evaluate("waiting.tell('12,345 states, depth 6')")
+    expect(verdict).to_have_text("12,345 states, depth 6")
+    page.evaluate("waiting.show({ right: 0, chosen: 0 })")
+    expect(verdict).to_have_text("You saw it coming.")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -48,10 +48,10 @@ def test_words_can_be_read_and_no_caption_is_cut_in_any_window(browser, talk, sc
 def test_all_else_is_behind_tools_and_stays_as_it_was_left(browser, talk):
     with shown(browser, talk, tools=False) as page:
         stepper = stepper_of(page)
-        for name in ("tab-graph", "play", "export", "spoilers"):
+        for name in ("tab-graph", "last", "export", "spoilers"):
             expect(key(stepper, name)).to_be_hidden()
         key(stepper, "tools").click()
-        for name in ("tab-graph", "play", "export", "spoilers"):
+        for name in ("tab-graph", "last", "export", "spoilers"):
             expect(key(stepper, name)).to_be_visible()
         expect(key(stepper, "tools")).to_be_focused()
         assert page.evaluate("localStorage.getItem('lab-stepper-tools')") == "open"

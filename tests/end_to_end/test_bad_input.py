@@ -64,6 +64,7 @@ WORDS: dict[str, list[str]] = {
     f"check {TINY} --memory={{}}": ["", "x", "0", "-1", "nan", "1e300"],
     f"check {TINY} --config={{}}": ["Default", ""],
     f"simulate {TINY} --config={{}}": ["Default", ""],
+    f"check {TINY} --as-found={{}}": ["no", ""],
     f"simulate {TINY} --walks={{}}": ["0", "-5", "1.5"],
     f"simulate {TINY} --steps={{}}": ["0", "x", str(2**31)],
     f"simulate {TINY} --seed={{}}": ["1.5", "", str(2**64)],

@@ -12,7 +12,6 @@ import pytest
 from kafka_spec.exercises import start
 from protocol_lab import HOLDS
 from protocol_lab.catalog import load
-from protocol_lab.teaching import time_limit
 from protocol_lab.teaching.code_diff import diff_of
 from protocol_lab.teaching.exercises import (
     Exercise,
@@ -192,7 +191,7 @@ def test_steps_may_have_comments_and_captions():
     assert walk.moment.caption == "the first record"
 
 
-def test_a_difference_marks_lines_by_sign_and_escapes_them():
+def test_a_difference_marks_lines_by_sign():
     def before(s):
         """One docstring."""
         if s < 1:
@@ -206,9 +205,9 @@ def test_a_difference_marks_lines_by_sign_and_escapes_them():
         return "yes"
 
     diff = diff_of(before, after)
-    changes = [line for line in diff.lines if line[0] != "  "]
-    assert changes == [("- ", "if s < 1:"), ("+ ", "if s < 2:")]
-    assert "+ if s &lt; 2:" in diff._repr_html_()
+    changes = [line for line in diff.splitlines()[2:] if line[0] != " "]
+    assert changes == ["-if s < 1:", "+if s < 2:"]
+    assert diff._repr_markdown_() == f"```diff\n{diff}\n```"
     with pytest.raises(Exception, match="give a function"):
         diff_of(before, 3)
 
@@ -218,24 +217,6 @@ def test_feedback_shows_the_steps_that_it_speaks_of():
     feedback = right("So it is.", found)
     assert str(feedback).splitlines()[1].strip() == "1 append(replica=1, record=1)"
     assert "append(replica=1, record=1)" in feedback._repr_markdown_()
-
-
-def endless(s, c):
-    while s.logs[1].end_offset >= 0:
-        pass
-    return HOLDS
-
-
-def test_an_answer_that_does_not_end_is_stopped_with_one_sentence(monkeypatch):
-    @exercise(answer=endless, why="")
-    def task(answer):
-        """A task."""
-        return same_invariant(logs, answer, start.logs_agree)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(time_limit, "LIMIT", 0.4)
-        assert "it ran for 30 seconds in one state without an end" in task.check(endless).text
-    assert task.check(start.logs_agree).passed
 
 
 def test_an_interrupted_check_is_one_sentence():

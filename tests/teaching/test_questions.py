@@ -5,6 +5,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import HTML, display
 
 from protocol_lab.catalog import load
+from protocol_lab.checker.progress import _CellLine, shown_by
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.notebook import source, step
@@ -174,3 +175,12 @@ def test_a_cell_that_runs_again_keeps_its_answer(shell):
     other = ask("Is it safe?", {**CHOICES, "perhaps": ""}, lambda: False)
     other._ipython_display_()
     assert other.answer is None
+
+
+def test_the_progress_of_a_run_goes_to_its_card():
+    lines = []
+    with shown_by(lines.append):
+        bar = _CellLine(desc="a search", delay=0, mininterval=0, unit=" states")
+        bar.update(3)
+        bar.close()
+    assert any("a search: 3 states" in line for line in lines)

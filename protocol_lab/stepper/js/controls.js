@@ -1,12 +1,6 @@
 // The buttons under the picture.
 
-const SPEEDS = [
-  ["slow", 4000],
-  ["normal", 2000],
-  ["fast", 800],
-];
-
-/** `does` holds what the buttons call: act, show, play, stop, pace, present, theme, print. */
+/** `does` holds what the buttons call: act, show, present, theme, print. */
 function drawControls(view, ui, does) {
   const { timeline } = view;
   const atStart = timeline.depth === 1;
@@ -26,14 +20,6 @@ function drawControls(view, ui, does) {
       { class: "ls-group" },
       button("first", "|←", "To the start (Home)", atStart, go("first")),
       button("last", "→|", "To the end (End)", atEnd, go("last")),
-    ),
-    h(
-      "span",
-      { class: "ls-group" },
-      ui.playing
-        ? button("play", "❚❚ pause", "Stop here (space)", false, does.stop)
-        : button("play", "▶ play", "Play what lies ahead, step by step (space)", timeline.length === 1, does.play),
-      drawSpeed(ui, does.pace),
     ),
     h(
       "span",
@@ -84,20 +70,6 @@ const THEMES = ["auto", "light", "dark"];
 function whereabouts({ scenario, timeline }) {
   const slides = scenario?.title.match(/\((slides? [^)]+)\)/)?.[1];
   return [slides, `state ${timeline.depth} of ${timeline.length}`].filter(Boolean).join(" · ");
-}
-
-function drawSpeed(ui, pace) {
-  const speed = h(
-    "select",
-    {
-      "data-key": "speed",
-      "aria-label": "Speed of playing",
-      title: "Speed of playing",
-      onchange: () => pace(Number(speed.value)),
-    },
-    SPEEDS.map(([name, each]) => h("option", { value: each, selected: each === ui.pace }, name)),
-  );
-  return speed;
 }
 
 function drawBranches(timeline, act) {

@@ -161,7 +161,6 @@ const KEY_MEANINGS = [
   ["← →", "one step back, one step ahead (a clicker’s page up and page down as well)"],
   ["Home End", "to the start, to the end of this branch"],
   ["1 … 9", "take the first, second, … of what can happen now"],
-  ["space", "play what lies ahead, and pause"],
   ["p", "presenter’s view: one large picture; Escape ends it"],
   ["[ ]", "the tab before, the tab after"],
   ["c", "in the presenter’s view: show what can happen"],

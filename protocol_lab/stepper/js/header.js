@@ -23,7 +23,7 @@ function drawHeader(view, near, ui, act, tools) {
     ),
     h(
       "button",
-      { class: "ls-tools", "data-key": "tools", "aria-expanded": String(ui.tools), title: "Other views, playing, branches, finding, loading, exporting", onclick: tools },
+      { class: "ls-tools", "data-key": "tools", "aria-expanded": String(ui.tools), title: "Other views, branches, finding, loading, exporting", onclick: tools },
       ui.tools ? "Tools ▴" : "Tools ▾",
     ),
   ];

@@ -81,7 +81,6 @@ function withWays(drawing, view, act) {
 }
 
 const LARGEST = 1.5; // times its own size, as in stage.py
-const SMALLEST = 11; // pixels of type: a picture that does not fit is made so small, then scrolled
 
 /** The cluster, at the scale that all states of the walk have room in; its legend unfolds. */
 function drawCluster(view, ui) {
@@ -107,7 +106,7 @@ function layCluster(panel, ui, [across, down]) {
   const most = ui.presenting ? Infinity : LARGEST;
   const whole = down - 1; // a browser may have rounded it up
   const fits = Math.min(across / width, ui.tall ? Infinity : whole / height, most);
-  const scale = Math.max(fits, readableScale(svg, SMALLEST));
+  const scale = Math.max(fits, readableScale(svg));
   svg.style.width = `${Math.floor(scale * width)}px`;
   svg.style.height = `${Math.floor(scale * height)}px`;
   svg.style.maxWidth = "none";

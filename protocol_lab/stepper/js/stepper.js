@@ -19,8 +19,6 @@ function render({ model: widget, el }) {
     drawer: null,
     format: null,
     unfolded: new Set(),
-    pace: 2000,
-    playing: false,
     theme: recall("theme", "auto"),
     tools: recall("tools", "") === "open",
   };
@@ -30,7 +28,7 @@ function render({ model: widget, el }) {
     challenge: region("challenge"),
     tabs: region("tabs", { role: "tablist", "aria-label": "Views of the walk" }),
     panel: region("panel", { role: "tabpanel" }),
-    beside: region("beside"),
+    claims: region("claims"),
     caption: region("caption", { "aria-live": "polite" }),
     can: region("can"),
     cannot: region("cannot"),
@@ -56,7 +54,7 @@ function render({ model: widget, el }) {
     h(
       "div",
       { class: "ls-main" },
-      h("div", { class: "ls-left" }, h("div", { class: "ls-told" }, parts.caption), parts.tabs, parts.panel, parts.beside),
+      h("div", { class: "ls-left" }, h("div", { class: "ls-told" }, parts.caption), parts.tabs, parts.panel, parts.claims),
       parts.right,
     ),
     h("footer", {}, parts.over, h("div", { class: "ls-bar" }, parts.back, parts.timeline, parts.next), parts.controls),
@@ -64,7 +62,6 @@ function render({ model: widget, el }) {
   el.append(root);
 
   let waiting = null;
-  let player = null;
 
   // --- Speaking with the kernel ---
 
@@ -93,7 +90,6 @@ function render({ model: widget, el }) {
 
   function lose() {
     clearTimeout(waiting);
-    stop();
     isLost = true;
     setTimeout(model.keepWithNotebook, SETTLED); // after JupyterLab has noticed as well
     offer(LOST, "go on from here", () => goOn());
@@ -135,9 +131,8 @@ function render({ model: widget, el }) {
     );
   }
 
-  /** A command of the learner's, which ends the playing of a scenario. */
+  /** A command of the learner's. */
   function act(message) {
-    stop();
     if (message.command === "take" && root.classList.contains("ls-sheet")) sheet(false);
     send(message);
   }
@@ -233,30 +228,6 @@ function render({ model: widget, el }) {
     },
   };
 
-  // --- Playing ---
-
-  function play() {
-    const { depth, length } = model.get("view").timeline;
-    if (depth === length) send({ command: "first" });
-    player = setInterval(() => send({ command: "redo" }), ui.pace);
-    ui.playing = true;
-    draw();
-  }
-
-  function stop() {
-    if (!ui.playing) return;
-    clearInterval(player);
-    ui.playing = false;
-    draw();
-  }
-
-  function pace(milliseconds) {
-    ui.pace = milliseconds;
-    if (!ui.playing) return;
-    clearInterval(player);
-    player = setInterval(() => send({ command: "redo" }), ui.pace);
-  }
-
   // --- Presenting, and colours ---
 
   async function present() {
@@ -307,10 +278,6 @@ function render({ model: widget, el }) {
     const elsewhere = ui.place !== place;
     const moved = elsewhere && view.tab === "cluster" && timeline.depth > ui.depth; // back nothing flies
     [ui.place, ui.depth] = [place, timeline.depth];
-    if (ui.playing && timeline.depth === timeline.length) {
-      clearInterval(player);
-      ui.playing = false;
-    }
     let before = null;
     root.setAttribute("aria-label", lesson ? `Lesson: ${lesson.values.title}` : `Stepper: ${view.title}`);
     const isWon = Boolean(view.challenge?.solved); // also where the aim was the loss
@@ -329,15 +296,15 @@ function render({ model: widget, el }) {
       if (isInLesson()) drawAnswering(lesson, parts.panel.querySelector(".ls-staged svg"), inLesson);
       const hasBoard = Boolean(lesson?.hasBoard && view.board);
       const tells = !ui.lesson?.isOpen; // a contradiction would answer the question
-      put(parts.beside, hasBoard ? drawBoard({ ...view.board, marks: tells ? view.board.marks : [] }, ui) : null);
-      parts.beside.hidden = !hasBoard;
+      put(parts.claims, hasBoard ? drawBoard({ ...view.board, marks: tells ? view.board.marks : [] }, ui) : null);
+      parts.claims.hidden = !hasBoard;
       put(parts.caption, drawCaption(view));
       put(parts.cannot, isInLesson() ? null : drawCannot(view, ui, act));
       put(parts.tray, lesson ? drawTray(lesson, view, inLesson) : null);
       parts.tray.hidden = !lesson;
       put(parts.back, isInLesson() ? drawBeatBack(lesson, goToBeat) : drawBackButton(view, act));
       put(parts.next, isInLesson() ? drawBeatNext(lesson, goToBeat, () => lesson.card.buttons[0].focus()) : drawNextButton(view, act, sheet));
-      put(parts.controls, drawControls(view, ui, { act, show, play, stop, pace, present, theme, print: () => act({ command: "print" }) }));
+      put(parts.controls, drawControls(view, ui, { act, show, present, theme, print: () => act({ command: "print" }) }));
       drawDistances(view);
       drawDrawer(view);
     });
@@ -486,7 +453,6 @@ function render({ model: widget, el }) {
     if (lesson && name === "w") stepAside();
     else if (KEYS[name]) act({ command: KEYS[name] });
     else if (/^[1-9]$/.test(name)) parts.can.querySelector(`[data-number="${name}"]`)?.click();
-    else if (name === " ") ui.playing ? stop() : play();
     else if (name === "p") present();
     else if (name === "c") root.classList.toggle("ls-choosing");
     else if (name === "w") tellWhy();
@@ -636,7 +602,6 @@ function render({ model: widget, el }) {
     clearTimeout(waiting);
     clearTimeout(settling);
     clearTimeout(coming);
-    clearInterval(player);
     resized.disconnect();
     window.removeEventListener("keydown", onKey, true);
     document.removeEventListener("fullscreenchange", leaveFullscreen);

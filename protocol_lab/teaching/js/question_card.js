@@ -4,17 +4,20 @@
 //
 //   const card = questionCard(host, { question, choices, choose, giveUp });
 //   card.show({ chosen, right, why, because, failed });
+//   card.tell("12,345 states, depth 6");
 //
 // host: the element that gets the card. question: a text with `code` and *emphasis*. choices: their texts.
 // choose(k), giveUp(): called when choice k was pressed, or "I don't want to guess"; the card then waits, until
 // show() is called with the answer: right is the number of the right choice (null while it is open), why the
 // reason, because the sentence for who chose wrongly, chosen the number of the choice (null: given up or none yet),
-// failed what went wrong instead. card.element is the card, card.focus() moves the focus to its first choice.
+// failed what went wrong instead. tell() says how far the run is while it lasts. card.element is the card,
+// card.focus() moves the focus to its first choice.
 // While a room is polled a press counts a hand, and choose() is not called; the presenter's button calls giveUp().
 
 function questionCard(host, { question, choices, choose, giveUp }) {
   let state = { chosen: null, right: null, why: "", because: "", failed: "" };
   let waiting = null; // what was pressed: the number of a choice, or "given up"
+  let line = ""; // how far the run is
   let votes = null; // how many hands each choice has, while a room is polled
 
   function make(tag, attributes, ...content) {
@@ -103,7 +106,7 @@ function questionCard(host, { question, choices, choose, giveUp }) {
 
   function told() {
     const all = votes?.reduce((sum, each) => sum + each, 0);
-    if (waiting !== null) return "The run …";
+    if (waiting !== null) return line || "The run …";
     if (state.failed) return state.failed;
     if (votes && isAnswered()) return `${votes[state.right]} of ${all} saw it coming. The run says: ${choices[state.right]}.`;
     if (votes) return `${all} ${all === 1 ? "answer" : "answers"}`;
@@ -128,14 +131,20 @@ function questionCard(host, { question, choices, choose, giveUp }) {
     shower.hidden = !open || !votes;
   }
 
+  function tell(sentence) {
+    line = sentence;
+    draw();
+  }
+
   function show(now) {
     const focused = root.contains(document.activeElement) ? document.activeElement : null;
     state = { ...state, ...now };
     waiting = null;
+    line = "";
     draw();
     if (focused?.hidden) buttons[state.right ?? 0].focus({ preventScroll: true });
   }
 
   draw();
-  return { element: root, show, focus: () => buttons[0].focus() };
+  return { element: root, show, tell, focus: () => buttons[0].focus() };
 }

@@ -4,7 +4,7 @@ function render({ model, el }) {
   const { question, choices } = model.get("view");
   const choose = (choice) => model.send({ command: "choose", choice });
   const card = questionCard(el, { question, choices, choose, giveUp: () => choose(null) });
-  const show = () => card.show(model.get("view"));
+  const show = (message) => (message?.progress === undefined ? card.show(model.get("view")) : card.tell(message.progress));
   model.on("msg:custom", show); // after each answer, also one that has changed nothing
   model.on("change:view", show);
   show();
