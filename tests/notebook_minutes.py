@@ -61,7 +61,8 @@ def _seconds(cell: NotebookNode) -> float:
         return seconds + sum(map(lesson_seconds, lessons))
     lines = [each for each in cell.source.splitlines() if each.strip()]
     shown = [each for each in lines if not re.match(r"(from|import) ", each)]
-    shows = isinstance(ast.parse(cell.source).body[-1], ast.Expr) and "progress" not in dict(called)
+    last = ast.parse(cell.source).body[-1]
+    shows = isinstance(last, ast.Expr | ast.For) and "progress" not in dict(called)
     return LINE * len(shown) + OUTPUT * shows
 
 
