@@ -1,6 +1,6 @@
 // The buttons under the picture.
 
-/** `does` holds what the buttons call: act, show, present, theme, print. */
+/** `does` holds what the buttons call: act, show, present, print. */
 function drawControls(view, ui, does) {
   const { timeline } = view;
   const atStart = timeline.depth === 1;
@@ -35,7 +35,6 @@ function drawControls(view, ui, does) {
       opener("load", "load…", "Load a scenario, or paste a trace"),
       opener("export", "export…", "The steps so far as text, link, picture or film"),
       ui.lesson ? button("print", "print", "A page with a picture a beat, to print or to keep as PDF", false, does.print) : null,
-      button("theme", `colours: ${ui.theme}`, `Colours: ${ui.theme}`, false, does.theme),
       button("present", "present", "One large picture, by keyboard alone (p; Escape ends it)", false, does.present),
       opener("keys", "?", "The keys"),
     ),
@@ -63,8 +62,6 @@ function drawNextButton({ timeline, can, challenge, scenario }, act, sheet) {
     h("button", { class: "ls-next", "data-key": "redo", title: words, "aria-label": words, disabled: atEnd, onclick: () => act({ command: "redo" }) }, label),
   ];
 }
-
-const THEMES = ["auto", "light", "dark"];
 
 /** Where the walk is. A scenario's title would tell how it ends: only its slides are named. */
 function whereabouts({ scenario, timeline }) {

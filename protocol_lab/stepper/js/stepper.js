@@ -19,7 +19,6 @@ function render({ model: widget, el }) {
     drawer: null,
     format: null,
     unfolded: new Set(),
-    theme: recall("theme", "auto"),
     tools: recall("tools", "") === "open",
   };
   const region = (name, attributes = {}) => h("div", { class: `ls-${name}`, ...attributes });
@@ -48,7 +47,7 @@ function render({ model: widget, el }) {
   parts.over.append(parts.offer, parts.notice, parts.drawer);
   const root = h(
     "section",
-    { class: "lab-stepper", tabindex: "-1", "data-theme": ui.theme },
+    { class: "lab-stepper", tabindex: "-1" },
     parts.header,
     parts.challenge,
     h(
@@ -228,7 +227,7 @@ function render({ model: widget, el }) {
     },
   };
 
-  // --- Presenting, and colours ---
+  // --- Presenting ---
 
   async function present() {
     const begins = root.classList.toggle("ls-presenting");
@@ -246,13 +245,6 @@ function render({ model: widget, el }) {
 
   function leaveFullscreen() {
     if (!document.fullscreenElement && root.classList.contains("ls-presenting")) present();
-  }
-
-  function theme() {
-    ui.theme = THEMES[(THEMES.indexOf(ui.theme) + 1) % THEMES.length];
-    root.dataset.theme = ui.theme;
-    remember("theme", ui.theme);
-    draw();
   }
 
   function show(drawer) {
@@ -304,7 +296,7 @@ function render({ model: widget, el }) {
       parts.tray.hidden = !lesson;
       put(parts.back, isInLesson() ? drawBeatBack(lesson, goToBeat) : drawBackButton(view, act));
       put(parts.next, isInLesson() ? drawBeatNext(lesson, goToBeat, () => lesson.card.buttons[0].focus()) : drawNextButton(view, act, sheet));
-      put(parts.controls, drawControls(view, ui, { act, show, present, theme, print: () => act({ command: "print" }) }));
+      put(parts.controls, drawControls(view, ui, { act, show, present, print: () => act({ command: "print" }) }));
       drawDistances(view);
       drawDrawer(view);
     });
