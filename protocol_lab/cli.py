@@ -6,7 +6,7 @@
     check SPEC --coverage                   name the actions that were never taken, and why not
     check SPEC --property NAME              check a temporal property, or a refinement
     check SPEC --states                     print the states of the trace, and what changes
-    check SPEC --junit FILE --graph FILE    write the outcome, and a drawing of the state graph
+    check SPEC --graph FILE                 draw the state graph
     replay FILE [--draw OUT.svg]            take a scenario's steps and check its claims, or walk
                                             along a trace of TLC, Apalache or Quint
     replay FILE --save OUT                  write the trace in another format
@@ -19,7 +19,6 @@
     grade FOLDER ... [--csv FILE] ...       grade labs: points, reasons, counterexamples
     reset NOTEBOOK                          restore the original of a notebook, and keep your copy
     reset progress                          start a new record of what you have done
-    docs [FOLDER]                           write the API reference, made from the docstrings
     prepare                                 compile and check everything in advance
     site [FOLDER]                           write the notebooks as pages without an installation
     slides LESSON FILE                      write a lesson as one HTML file, to present or to print
@@ -37,30 +36,20 @@ standard error.
 
 import argparse
 import importlib
-import io
 import json
 import os
 import sys
-import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from protocol_lab.catalog import broken_modules, load, spec_names
-from protocol_lab.checker.options import (
-    ALONE,
-    ENGINES,
-    NATIVE,
-    SIMULATION,
-    TEMPORAL,
-    Option,
-    options_of,
-)
+from protocol_lab.checker.options import ALONE, ENGINES, NATIVE, SIMULATION, Option, options_of
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result, Verdict
-from protocol_lab.errors import KitDefect, LabError, SpecError, shortened
+from protocol_lab.errors import KitDefect, LabError, SpecError, shortened, writing
 from protocol_lab.explain.coverage import Coverage
 from protocol_lab.explain.wording import first_line
 from protocol_lab.model.constants import as_text, bind, limits_of, show, show_text
@@ -69,7 +58,7 @@ from protocol_lab.model.spec import Model, Spec
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import as_json
 from protocol_lab.model.temporal_formulas import fairness_texts
-from protocol_lab.quantities import amount, whole_number_of
+from protocol_lab.quantities import amount
 from protocol_lab.simulation.simulation_request import SimulationRequest
 from protocol_lab.system.import_path import use_current_folder
 from protocol_lab.system.process import FAILED, INTERRUPTED, crash, end_with, interrupts_raised
@@ -89,11 +78,9 @@ SIMULATION_OPTIONS = [
 """Those of a simulation."""
 
 _SAVING = (
-    "write the trace into this file; .json, .itf.json, .py, .mmd, .seq, .svg, ... say the format,"
-    " and else it is a scenario"
+    "write the trace into this file; .json (ITF), .mmd, .svg, ... say the format, and else it is a"
+    " scenario"
 )
-
-_HERE = Path(__file__).parent
 
 _REAL_SYSTEMS = "real_systems.command_line"
 """A module that adds commands. This package is below it, and imports it only to run them."""
@@ -105,27 +92,14 @@ _MESSAGE = 400
 def main(words: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     words = sys.argv[1:] if words is None else words
-    _print_whatever_the_terminal_can()
     try:
-        options = _parser().parse_args(words)
-        if sys.stdout is None:
-            raise _NoOutput("Standard output is closed, so the answer can't be printed: open it.")
-        return _run(options, words)
+        return _run(_parser().parse_args(words), words)
     except LabError as error:
         end_with(str(error), words)
         return _exit_code(error)
     except KeyboardInterrupt:
         end_with("interrupted", words)
         return EXIT_CODES[Verdict.UNDECIDED]
-
-
-def _print_whatever_the_terminal_can() -> None:
-    """Make characters that standard output's encoding lacks (✗ in Latin-1) print as codes, \\u2717.
-
-    Standard error does so from the start.
-    """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _run(options: argparse.Namespace, words: list[str]) -> int:
@@ -137,36 +111,17 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
         return code
     except LabError:
         raise
-    except OSError as error:
-        if not _is_about_output(error):
-            return crash(error, words)
-        if isinstance(error, BrokenPipeError):  # the reader has closed the pipe, as `| head` does
-            return FAILED
-        raise _NoOutput(f"Standard output can't be written ({error.strerror}).") from None
+    except BrokenPipeError:  # the reader has closed the pipe, as `| head` does
+        return FAILED
     except (Exception, SystemExit) as error:
+        if isinstance(error, OSError) and error.filename is None:
+            end_with(f"Standard output can't be written ({error.strerror}).", words)
+            return FAILED
         return crash(error, words)
 
 
-class _NoOutput(LabError):
-    """The answer could not be written to standard output."""
-
-
 def _exit_code(error: LabError) -> int:
-    return FAILED if isinstance(error, SpecError | KitDefect | _NoOutput) else BAD_INPUT
-
-
-def _is_about_output(error: OSError) -> bool:
-    """Was it raised by a command's print? Errors of other files are reported where they are
-    written."""
-    files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
-    real_systems = _HERE.parent / "real_systems"
-    own = [
-        each
-        for each in files
-        if Path(each).is_relative_to(_HERE) or Path(each).is_relative_to(real_systems)
-    ]
-    prints = (__file__, str(_HERE / "prepare.py"), str(real_systems / "command_line.py"))
-    return error.filename is None and own[-1] in prints
+    return FAILED if isinstance(error, SpecError | KitDefect) else BAD_INPUT
 
 
 @contextmanager
@@ -218,7 +173,6 @@ def _parser() -> argparse.ArgumentParser:
         help="with --property: declared (the spec's own; the default), none, or next (of any step)",
     )
     _add_states_option(check)
-    check.add_argument("--junit", metavar="FILE", help="write the outcome as JUnit XML, for CI")
     check.add_argument("--graph", metavar="FILE", help="draw all states and steps, as SVG")
     check.set_defaults(command=_check)
 
@@ -234,8 +188,7 @@ def _parser() -> argparse.ArgumentParser:
         help="take a scenario's steps and check its claims, or walk along another tool's trace",
         description="Take a scenario's steps and check its claims. The exit code is 0 if all are"
         " right, and 3 if a step can't be taken or a claim is wrong. The file may also be a link,"
-        " an exported JSON or ITF, TLC's output or its -dumpTrace json, or a trace of Apalache or"
-        " Quint in ITF.",
+        " TLC's output, or a trace in ITF, as this kit, Apalache and Quint write it.",
     )
     replay.add_argument("file")
     replay.add_argument("--spec", metavar="NAME", help="the spec, where the trace does not say it")
@@ -292,10 +245,10 @@ def _parser() -> argparse.ArgumentParser:
         "--pictures", metavar="FOLDER", help="draw each counterexample, and write it as a scenario"
     )
     grade.add_argument(
-        "--seconds", type=_decimal, default=300, help="for each submission; default: 300"
+        "--seconds", type=float, default=300, help="for each submission; default: 300"
     )
     grade.add_argument(
-        "--memory", type=_decimal, default=4, metavar="GIB", help="for each; default: 4"
+        "--memory", type=float, default=4, metavar="GIB", help="for each; default: 4"
     )
     grade.add_argument("--labs", metavar="FOLDER", help="labs of your own in place of the kit's")
     grade.add_argument("--json", action="store_true")
@@ -306,10 +259,6 @@ def _parser() -> argparse.ArgumentParser:
         "notebook", nargs="*", help="such as 00_start_here; `progress`: start a new record"
     )
     reset.set_defaults(command=_reset)
-
-    docs = commands.add_parser("docs", help="write the API reference, from the docstrings")
-    docs.add_argument("folder", nargs="?", default="api", help="where to write it; default: api")
-    docs.set_defaults(command=_docs)
 
     prepare = commands.add_parser("prepare", help="compile and check everything in advance")
     prepare.set_defaults(command=_prepare)
@@ -344,31 +293,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _whole(text: str) -> int:
-    """An option's whole number; anything else gives argparse's own `invalid int value`."""
-    found = whole_number_of(text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"invalid int value: {shortened(repr(text))}")
-    return found
-
-
-def _decimal(text: str) -> float:
-    try:
-        if text.isascii():
-            return float(text)
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f"invalid float value: {shortened(repr(text))}")
-
-
-_READERS = {int: _whole, float: _decimal}
-
-
 def _add_search_option(parser: argparse.ArgumentParser, option: Option) -> None:
     """An argument for an option of a search, from its declaration."""
     more: dict[str, Any] = {"action": "store_true"}
     if option.kind is not bool:
-        more = {"type": _READERS.get(option.kind, str), "metavar": option.metavar}
+        more = {"type": option.kind if option.kind in (int, float) else str}
+        more["metavar"] = option.metavar
         more["default"] = option.unset
     parser.add_argument(option.word, dest=option.name, help=option.help, **more)
 
@@ -401,9 +331,8 @@ def _set(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _model(options: argparse.Namespace) -> Model:
-    for path in (options.trace, *(getattr(options, each, None) for each in ("junit", "graph"))):
-        if path:
-            _expect_writable(path)
+    for path in filter(None, (options.trace, getattr(options, "graph", None))):
+        _expect_writable(path)
     if options.trace:
         _expect_format(options.trace)
     return load(options.spec).bind(options.config, **_set(options))
@@ -443,9 +372,6 @@ def _check_property(options: argparse.Namespace) -> int:
     from protocol_lab.liveness.check import check_property
     from protocol_lab.liveness.claims import DECLARED
 
-    given = _search_options(options)
-    with _running(options):
-        model = _model(options)
     alone = {
         "--invariant": options.invariant,
         "--no-invariants": options.no_invariants,
@@ -459,14 +385,11 @@ def _check_property(options: argparse.Namespace) -> int:
             f"--engine {options.engine} can't be combined with --property {options.property}: a"
             " temporal property is always checked by compiled code; leave --engine out."
         )
-    for each in SEARCH_OPTIONS:
-        given_one = given[each.name] is not each.unset
-        refused = each.refusal(TEMPORAL, each.word) if given_one else None
-        if refused:
-            raise LabError(refused)
     with _running(options):
         fairness = options.fairness or DECLARED
-        result = check_property(model, options.property, fairness=fairness, **given)
+        result = check_property(
+            _model(options), options.property, fairness=fairness, **_search_options(options)
+        )
     return _report(result, options)
 
 
@@ -488,10 +411,6 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
         from protocol_lab.drawing.picture_exports import content_for
 
         write_file(options.trace, content_for(options.trace, result))
-    if getattr(options, "junit", None):
-        from protocol_lab.traces.junit_report import junit_xml
-
-        write_file(options.junit, junit_xml(result))
     if getattr(options, "graph", None):
         from protocol_lab.diagrams.state_graph import state_graph
 
@@ -514,23 +433,17 @@ def _report(result: Result, options: argparse.Namespace, covered: Coverage | Non
 
 def write_file(path: str, content: str) -> None:
     """Write an option's output file. Raises LabError if that can't be done."""
-    try:
+    with writing(path):
         Path(path).write_bytes(content.encode("utf-8"))
-    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        raise _not_writable(path, getattr(error, "strerror", None) or str(error)) from None
 
 
 def _expect_writable(path: str) -> None:
     """Raise LabError now if a file can't be written, rather than after the search."""
-    try:
-        with suppress(FileNotFoundError):
-            os.lstat(path)  # raises if no file can have this name
-        if Path(path).is_dir():
-            raise _not_writable(path, "it is a folder")
-        if not os.access(Path(path).parent, os.W_OK) and not os.access(path, os.W_OK):
-            raise _not_writable(path, "its folder does not exist, or can't be written")
-    except (OSError, ValueError) as error:
-        raise _not_writable(path, getattr(error, "strerror", None) or str(error)) from None
+    with writing(path):
+        is_new = not os.path.lexists(path)
+        Path(path).open("ab").close()
+        if is_new:
+            os.unlink(path)
 
 
 def _expect_format(path: str) -> None:
@@ -538,10 +451,6 @@ def _expect_format(path: str) -> None:
     from protocol_lab.drawing.picture_exports import format_of
 
     format_of(path)
-
-
-def _not_writable(path: str, reason: str) -> LabError:
-    return LabError(f"{shortened(path)} can't be written ({reason}); give another file.")
 
 
 def _specs(options: argparse.Namespace) -> int:
@@ -696,11 +605,9 @@ def _tla(options: argparse.Namespace) -> int:
     folder = Path(options.folder)
     for ending, text in ((".tla", module.text), (".cfg", module.configuration)):
         path = folder / f"{module.name}{ending}"
-        try:
+        with writing(path):
             folder.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise LabError(f"{path} can't be written: {error.strerror}.") from None
         print(path)
     return 0
 
@@ -732,7 +639,6 @@ def _grade(options: argparse.Namespace) -> int:
     from protocol_lab.grading.isolated_process import Limits, grade_submission
     from protocol_lab.grading.labs import expect_folder, lab_names, load_lab
     from protocol_lab.grading.submission_files import find_submissions
-    from protocol_lab.system.operating_system import without_network
 
     for path in filter(None, (options.csv, options.junit)):
         _expect_writable(path)
@@ -743,8 +649,6 @@ def _grade(options: argparse.Namespace) -> int:
     place = expect_folder(options.labs) if options.labs else None
     labs = {name: load_lab(name, place) for name in lab_names(place)}
     found = find_submissions(options.folder, list(labs))
-    if not without_network():
-        print("The processes can use the network: this system can't hide it.", file=sys.stderr)
     tell = partial(print, flush=True)
     report = Report(options.csv, options.junit, options.pictures, options.json, tell)
     is_interrupted = False
@@ -796,13 +700,6 @@ def _bundle(options: argparse.Namespace) -> int:
     print(*bundle(folder, options.platform, options.python, not options.without_spark), sep="\n")
     build(folder / "site")
     print(f"On the other machine: python3 kit/lab.py --from . (in {folder.name})")
-    return 0
-
-
-def _docs(options: argparse.Namespace) -> int:
-    from protocol_lab.api_reference import write_reference
-
-    print(f"Open {write_reference(options.folder)} in a browser.")
     return 0
 
 

@@ -1,7 +1,8 @@
 """The errors that a learner meets: each is one sentence that says what to do."""
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -110,6 +111,19 @@ def unknown(what: str, name: object, known: Iterable[str]) -> LabError:
     if len(known) <= _MANY or not 0 < len(alike) <= _MANY:
         return LabError(f"There is no {what} {quoted(name)}; there are: {', '.join(known)}.")
     return LabError(f"There is no {what} {quoted(name)}; did you mean {' or '.join(alike)}?")
+
+
+@contextmanager
+def writing(path: str | Path, what: str = "file") -> Iterator[None]:
+    """A context for writing to a path. An error of the system becomes one sentence that asks for
+    another file, or whatever it is."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise LabError(
+            f"{shortened(path)} can't be written ({reason}): give another {what}."
+        ) from None
 
 
 def place(file: str, line: int) -> str:

@@ -10,7 +10,7 @@ import sysconfig
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from protocol_lab.errors import LabError, quoted, shortened
+from protocol_lab.errors import LabError, quoted, shortened, writing
 from protocol_lab.system.import_path import installed_folders
 
 TEMPLATE = Path(__file__).parent.parent / "examples" / "my_protocol"
@@ -42,18 +42,13 @@ def new_protocol(name: str, folder: str | Path | None = None) -> list[Path]:
         place / each.name.replace(_PLACEHOLDER, name): each.read_text(encoding="utf-8")
         for each in _template_files()
     }
-    try:
+    with writing(place, "folder"):
         for path in texts:
             if path.exists():
                 raise LabError(f"{shortened(path)} exists already: choose another name or folder.")
         place.mkdir(parents=True, exist_ok=True)
         for path, text in texts.items():
             path.write_text(text.replace(_PLACEHOLDER, name), encoding="utf-8")
-    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        reason = getattr(error, "strerror", None) or error
-        raise LabError(
-            f"{shortened(place)} can't be written ({reason}): choose another folder."
-        ) from None
     return list(texts)
 
 

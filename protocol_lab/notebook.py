@@ -68,7 +68,7 @@ def replay(name: str, *, spec: str | Model | None = None) -> Stepper:
     """A stepper at the start of a scenario, with the scenario's steps to redo.
 
     name: a scenario's name, or the path of any file that the kit can read: a scenario, an exported
-    walk, TLC's output (also `-dumpTrace json`), or a trace of Apalache or Quint in ITF. spec: the
+    walk, TLC's output, or a trace of Apalache or Quint in ITF. spec: the
     spec, or the model with its constants, that such a trace is about, where it does not say it.
     Raises LabError for an unknown scenario, and for a file that does not fit.
     """
@@ -98,7 +98,7 @@ def _is_file(name: str) -> bool:
 def save(of: Walk | Result | Stepper, path: str) -> Path:
     """Write a walk so far, or a result's trace, to a file: a scenario, or what its ending says.
 
-    The endings are `.json`, `.itf.json`, `.link.txt`, `.mmd`, `.svg`, ...
+    The endings are `.json` (ITF), `.link.txt`, `.mmd`, `.svg`, ...
     Returns the path. Raises LabError if it can't be written.
     """
     return save_walk(of.walk if isinstance(of, Stepper) else of, path)

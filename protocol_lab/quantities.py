@@ -7,14 +7,9 @@ the option and its bounds.
 
 import math
 import operator
-import re
 from typing import Any
 
 from protocol_lab.errors import LabError, quoted, shortened
-
-_WHOLE = re.compile(r"[+-]?[0-9]+(_[0-9]+)*")
-_MOST_DIGITS = 40
-"""Longer texts are not read as numbers: far more digits than any number here needs."""
 
 
 def counted(count: int, noun: str) -> str:
@@ -23,14 +18,11 @@ def counted(count: int, noun: str) -> str:
 
 
 def whole_number_of(text: str) -> int | None:
-    """The number that a text spells with the digits 0 to 9; None if it spells none.
-
-    Python's int() would also read other scripts' digits, which look like something else.
-    """
-    text = text.strip()
-    if len(text) > _MOST_DIGITS or not _WHOLE.fullmatch(text):
+    """The number that a text spells; None if it spells none."""
+    try:
+        return int(text)
+    except ValueError:
         return None
-    return int(text)
 
 
 def whole_number(name: str, value: Any, low: int, high: int) -> int:
@@ -46,7 +38,7 @@ def whole_number(name: str, value: Any, low: int, high: int) -> int:
 def amount(name: str, value: Any, low: float, high: float, unit: str) -> float:
     """The value as a float between two bounds, such as seconds or GiB. Raises LabError."""
     try:
-        found = float(value) if not isinstance(value, str) or value.isascii() else math.nan
+        found = float(value)
     except (TypeError, ValueError, OverflowError):
         found = math.nan
     if not low <= found <= high:  # false for NaN

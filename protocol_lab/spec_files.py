@@ -196,7 +196,7 @@ def _imported(name: str, file: Path, shown: str) -> ModuleType:
         if _is_found(name, file):
             return importlib.import_module(name)
         if "." not in name:
-            return _imported_as(_own_name(file), file)
+            return imported_as(_own_name(file), file)
     except (Exception, SystemExit) as error:
         raise failure(error, shown, top) from error
     raise LabError(
@@ -221,7 +221,8 @@ def _own_name(file: Path) -> str:
     return f"{re.sub(r'[^A-Za-z0-9]+', '_', file.stem)}_{short_hash(str(file))[:8]}"
 
 
-def _imported_as(name: str, file: Path) -> ModuleType:
+def imported_as(name: str, file: Path) -> ModuleType:
+    """The module in a file, under this name, which no other has. Raises what it raises."""
     if name in sys.modules:
         return sys.modules[name]
     found = importlib.util.spec_from_file_location(name, file)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from xml.etree import ElementTree
 
 import pytest
 
@@ -127,36 +126,6 @@ def test_states_prints_what_each_step_changes(capsys, tmp_path):
     assert [each["executed"] for each in states] == [0, 0, 0, 1, 2]
 
 
-@pytest.fixture
-def toy(tmp_path) -> list[str]:
-    """Words that check a small protocol with a defect."""
-    new_protocol("toy", tmp_path)
-    return ["check", str(tmp_path / "toy.py"), "--engine", "python"]
-
-
-def junit(capsys, tmp_path, *words) -> dict[str, list[tuple[str, str]]]:
-    """What became of each test case: its children's names and messages."""
-    file = tmp_path / "report.xml"
-    run(capsys, *words, "--junit", str(file))
-    [suite] = ElementTree.parse(file).getroot()
-    assert int(suite.get("tests")) == len(suite)
-    return {case.get("name"): [(each.tag, each.get("message")) for each in case] for case in suite}
-
-
-def test_junit_has_a_case_for_every_property(capsys, tmp_path, toy):
-    assert junit(capsys, tmp_path, *toy) == {
-        "executed_at_most_once": [("failure", "a request was executed twice")]
-    }
-    assert junit(capsys, tmp_path, *toy, "--set", "remembers=true") == {
-        "executed_at_most_once": [],
-        "everything_is_answered": [],
-    }
-    bounded = junit(capsys, tmp_path, *toy, "--max-states", "3")
-    assert bounded["everything_is_answered"] == [("error", "not reached so far")]
-    [(kind, message)] = bounded["executed_at_most_once"]
-    assert (kind, message[:10]) == ("error", "undecided:")
-
-
 GOES_OUT = """
 def nine_lit(s, c):
     return s.lit == 9
@@ -172,15 +141,12 @@ def nine_go_out():
 
 @pytest.mark.vacuous
 def test_a_premise_that_is_never_true_is_told_everywhere(capsys, tmp_path):
-    spec, file = tmp_path / "lamps.py", tmp_path / "report.xml"
+    spec = tmp_path / "lamps.py"
     spec.write_text(LAMPS + GOES_OUT, encoding="utf-8")
     words = ["check", str(spec), "--property", "nine_go_out"]
     told = "but nine lit is never true on a fair run"
-    code, out, _ = run(capsys, *words, "--junit", str(file))
+    code, out, _ = run(capsys, *words)
     assert (code, told in out.splitlines()[1]) == (0, True)
-    [suite] = ElementTree.parse(file).getroot()
-    assert [suite.get(each) for each in ("failures", "errors", "skipped")] == ["0", "0", "1"]
-    assert suite.find("testcase/skipped").get("message") == f"holds, {told}"
     code, out, _ = run(capsys, *words, "--json")
     report = json.loads(out)
     assert (code, report["verdict"], report["vacuous"]) == (0, "holds", True)
@@ -215,7 +181,9 @@ def test_simulation_never_says_holds(capsys):
     words = ["simulate", *SMALL, "--walks", "3", "--steps", "9", "--seed", "1", "--json"]
     code, out, _ = run(capsys, *words)
     assert (code, json.loads(out)["verdict"]) == (2, "undecided")
-    assert run(capsys, *words)[1].split('"seconds"')[0] == out.split('"seconds"')[0]
+    again = json.loads(run(capsys, *words)[1])
+    differing = {name for name, value in json.loads(out).items() if again[name] != value}
+    assert differing <= {"compile_seconds", "seconds", "compared"}
 
 
 def test_specs_lists_constants_actions_and_invariants(capsys):
@@ -247,10 +215,10 @@ def test_specs_lists_constants_actions_and_invariants(capsys):
         (["check", *SMALL, "--constraint", "s.hw < 1"], "has no field"),
         (["check", *SMALL, "--max-states", "many"], "invalid int value"),
         (["check", *SMALL, "--property", "x"], "has no temporal property 'x'; it has:"),
-        (["check", *SMALL, "--property", SETTLED, "--symmetry"], "can't be checked under symmetry"),
+        (["check", *SMALL, "--property", SETTLED, "--symmetry"], "symmetry can't be combined"),
         (
             ["check", *SMALL, "--property", SETTLED, "--deadlock"],
-            "--deadlock can't be combined with",
+            "deadlock can't be combined with",
         ),
         (
             ["check", *SMALL, "--property", SETTLED, "--engine", "python"],

@@ -1,4 +1,4 @@
-"""What the README claims, derived again; its links, and the reference made from docstrings."""
+"""What the README claims, derived again; its links."""
 
 import json
 import re
@@ -7,8 +7,7 @@ from importlib import import_module
 
 import pytest
 
-from protocol_lab import LabError, addresses
-from protocol_lab.api_reference import write_reference
+from protocol_lab import addresses
 from protocol_lab.catalog import spec_names
 from protocol_lab.cli import main
 from protocol_lab.traces.links import is_link
@@ -106,21 +105,3 @@ def test_where_nothing_is_published_no_file_shows_an_address():
 
 def test_an_address_of_the_site_is_no_link_by_itself(published):
     assert not is_link(f"{addresses.SITE}/")
-
-
-# --- The API reference ----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_the_reference_has_what_a_spec_is_written_with(tmp_path):
-    first = write_reference(tmp_path / "api")
-    assert first.is_file()
-    containers = tmp_path / "api" / "protocol_lab" / "model" / "containers.html"
-    assert "Add an item at the end of a sequence" in containers.read_text(encoding="utf-8")
-    assert (tmp_path / "api" / "protocol_lab" / "model" / "spec.html").is_file()
-
-
-def test_a_folder_that_cannot_be_written_is_told(tmp_path):
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(LabError, match="choose another folder"):
-        write_reference(tmp_path / "file")

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from protocol_lab.checker.chunks import MOST_SUCCESSORS, Chunk, Workers, tally
-from protocol_lab.checker.compiled_model import CompiledModel, InitialStates
+from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.cross_check import compare, spread
 from protocol_lab.checker.disagreement import beyond_compiled, repeating
@@ -71,7 +71,6 @@ class NativeSearch:
             request.goal,
             request.compiling,
         )
-        self.initial_states = InitialStates(model, self.compiled.kernels)
         self.identity = Identity(self.compiled.kernels, request.symmetry, request.view)
         self.result = Result(model, "native", request.names)
         self.result.compile_seconds = self.compiled.compile_seconds
@@ -153,14 +152,12 @@ class NativeSearch:
             self.request.progress(self.result, frontier, time.perf_counter() - began)
         if self.request.stopped and self.request.stopped():
             raise Undecided("stopped")
-        if self.request.breached and self.request.breached(self.log):
-            raise Undecided("stopped")
         if self.interrupted():
             raise Undecided("interrupted")
 
     def _start(self, began: float) -> _Event | None:
         """Enter the initial states, or the given ones."""
-        rows = self._first_rows()
+        rows = self.request.first_rows(self.model)
         self.result.per_depth.append(0)
         event, made = None, 0
         while event is None:
@@ -181,11 +178,6 @@ class NativeSearch:
                 _stop(error)
             self._report_progress(began, self.log.stored)
         return event
-
-    def _first_rows(self) -> Iterator[bytes]:
-        """The states that the search begins with, one at a time. Raises EvaluationError."""
-        given = self.request.starts is not None
-        return self.request.first_rows(self.model) if given else self.initial_states.rows()
 
     def _some_chunks(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
         """Process the next chunks of the level; returns where they end, and what ends the
@@ -613,9 +605,7 @@ class NativeSearch:
     def _add_trace(self, event: _Event) -> None:
         rows = self.log.path(event.parent) if event.parent >= 0 else []
         rows.append(event.row)
-        given = self.request.starts is not None
-        initial = None if given else self.initial_states.text_of(rows[0])
-        add_trace(self.result, rows, self.request, initial)
+        add_trace(self.result, rows, self.request)
 
 
 def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:

@@ -27,7 +27,7 @@ def add_trace(
 ) -> None:
     """Put a counterexample into the result: its states, its steps as text, and why it ends there.
 
-    Its steps are in causal order, unless the request wants them as they were found.
+    Its steps are in causal order.
 
     initial: the line init(...) of the first state, if it is known; else it is found among all
     initial states. Everything is repeated uncompiled. Raises KitDefect if that disagrees.
@@ -36,7 +36,7 @@ def add_trace(
     try:
         result.initial = initial or request.initial_text(model, rows[0])
         result.trace = steps_between(model, rows)
-        if not request.as_found and model.spec.decisions:
+        if model.spec.decisions:
             rows = causal_order(model, rows, result.trace, request, result.violated)
             result.trace = steps_between(model, rows)
         result.trace_rows = rows

@@ -33,10 +33,9 @@ class Option:
     name: the keyword that a person writes. field: the one of the request that takes the value.
     help: a clause for the command line and for help(). word: the command line's, if it has one.
     kind: bool for a switch, else the type of the value, which help calls metavar. supported_by:
-    some of ENGINES, TEMPORAL and SIMULATION. otherwise: a sentence of its own for one of these that
-    does not support it; {option} stands for what was written. read(model, value): the value for the
-    field; raises LabError. unset: the value that means that the option was not given; signatures
-    show it as the default.
+    some of ENGINES, TEMPORAL and SIMULATION. read(model, value): the value for the field; raises
+    LabError. unset: the value that means that the option was not given; signatures show it as the
+    default.
     """
 
     name: str
@@ -46,17 +45,16 @@ class Option:
     kind: Any = str
     metavar: str | None = None
     supported_by: tuple[str, ...] = (*ENGINES, TEMPORAL)
-    otherwise: Mapping[str, str] = field(default_factory=dict)
     read: Callable[[Any, Any], Any] = lambda model, value: value
     unset: Any = None
 
-    def refusal(self, asked: str, written: str | None = None) -> str | None:
+    def refusal(self, asked: str) -> str | None:
         """Why one of ENGINES, TEMPORAL or SIMULATION does not take this option; None if it does."""
         if asked in self.supported_by:
             return None
-        said = self.otherwise.get(asked, _REFUSALS.get(asked, _NOT_HERE))
         supporters = " and ".join(each for each in self.supported_by if each in ENGINES)
-        return said.format(option=written or self.name, engine=asked, supporters=supporters)
+        said = _REFUSALS.get(asked, _NOT_HERE)
+        return said.format(option=self.name, engine=asked, supporters=supporters)
 
 
 def option(default: Any, **declared: Any) -> Any:

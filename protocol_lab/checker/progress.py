@@ -116,25 +116,3 @@ class _CellLine(tqdm):
                 shown = display(content, raw=True, display_id=True)
 
         return show
-
-
-_LEVELS_FITTED, _STILL_GROWING = 6, 1.2
-
-
-def states_to_come(per_depth: list[int]) -> int | None:
-    """An estimate of the states in the levels to come; None while levels grow fast.
-
-    The sizes of levels rise and fall much like a bell curve, whose logarithm is a parabola: the
-    parabola that fits the last levels is followed until the levels are empty.
-    """
-    sizes = [size for size in per_depth if size][-_LEVELS_FITTED:]
-    if len(sizes) < _LEVELS_FITTED or sizes[-1] > _STILL_GROWING * sizes[-2]:
-        return None
-    import numpy as np
-
-    at = np.arange(1 - len(sizes), 1)
-    bend, slope, _ = np.polyfit(at, np.log(sizes), 2)
-    if bend >= 0:
-        return None
-    ahead = np.arange(1, 10_000)
-    return int((sizes[-1] * np.exp(bend * ahead**2 + slope * ahead)).sum())

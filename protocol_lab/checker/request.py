@@ -53,19 +53,6 @@ def memory_reason(allowed_bytes: int) -> str:
     )
 
 
-_ALL_BYTES = (
-    "On Spark symmetry and view are not supported: use the native engine, or leave them out."
-)
-_ALL_STATES = (
-    "Temporal properties can't be checked under symmetry or a view, because merged states lose the"
-    " nodes that fairness refers to: leave both out."
-)
-
-
-def _whole_states(model: Model, value: Any) -> int:
-    return whole_number("max_states", value, 1, UNBOUNDED)
-
-
 def _declared_symmetry(model: Model, value: bool) -> bool:
     if not model.spec.symmetries:
         raise LabError(
@@ -90,8 +77,7 @@ class SearchRequest:
     People can set the fields with an `option`. compiling(name, number, count) is called before each
     function that is compiled or loaded, and progress(result, frontier, seconds) often. constraint:
     a function (s, c), true inside. starts: the states to begin with, which are expanded even
-    outside the constraint; None for the initial ones. breached: a function, called often with the
-    log of the states found so far; once it returns true a native search is stopped. goal: a
+    outside the constraint; None for the initial ones. goal: a
     function (s, c); where it is true the search ends, with GOAL as the violated property and the
     path there as its trace. symmetry, view: states that differ only by a renaming of the spec's
     symmetric nodes, or by what its view erases,
@@ -130,7 +116,6 @@ class SearchRequest:
         word="--symmetry",
         kind=bool,
         supported_by=(NATIVE, PYTHON),
-        otherwise={SPARK: _ALL_BYTES, TEMPORAL: _ALL_STATES},
         read=_declared_symmetry,
     )
     view: bool = option(
@@ -140,7 +125,6 @@ class SearchRequest:
         word="--view",
         kind=bool,
         supported_by=(NATIVE, PYTHON),
-        otherwise={SPARK: _ALL_BYTES, TEMPORAL: _ALL_STATES},
         read=_declared_view,
     )
     max_states: int = option(
@@ -149,7 +133,7 @@ class SearchRequest:
         word="--max-states",
         kind=int,
         metavar="N",
-        read=_whole_states,
+        read=lambda model, value: whole_number("max_states", value, 1, UNBOUNDED),
     )
     memory_bytes: int | None = option(
         None,
@@ -159,19 +143,7 @@ class SearchRequest:
         kind=float,
         metavar="GIB",
         supported_by=(NATIVE, PYTHON, TEMPORAL),
-        otherwise={
-            SPARK: "{option} can't be used with Spark, which keeps states on disk, and whose"
-            " memory is set when its session starts: leave it out."
-        },
         read=lambda model, value: allowed_bytes(value),
-    )
-    as_found: bool = option(
-        False,
-        help="show a counterexample's steps in the order in which the search found them; by default"
-        " a decision of a controller or the environment stands as late as it can",
-        word="--as-found",
-        kind=bool,
-        supported_by=(*ENGINES, SIMULATION),
     )
     keep_states: bool = option(
         False,
@@ -188,8 +160,8 @@ class SearchRequest:
     )
     session: Any = option(
         None,
-        help="a Spark session, or its address: local[4], spark://HOST:7077, sc://HOST; by"
-        " default local mode on all cores, started while the kernels compile",
+        help="a Spark session, or its address: local[4], spark://HOST:7077; by default local mode"
+        " on all cores, started while the kernels compile",
         word="--session",
         kind=Any,
         metavar="URL",
@@ -197,9 +169,8 @@ class SearchRequest:
     )
     folder: str | Path | None = option(
         None,
-        help="where the levels are kept: a folder that all machines see, or s3://BUCKET/run; if"
-        " it has an earlier run of the same search, that is continued. By default a temporary"
-        " folder",
+        help="where the levels are kept: a folder that all machines see; if it has an earlier run"
+        " of the same search, that is continued. By default a temporary folder",
         word="--folder",
         kind=str | Path,
         metavar="FOLDER",
@@ -219,7 +190,6 @@ class SearchRequest:
         kind=int,
         supported_by=(SPARK,),
     )
-    breached: Callable[[Any], bool] | None = None
     starts: list[bytes] | None = None
     goal: Callable[..., Any] | None = None
     progress: Callable[[Result, int, float], None] | None = None

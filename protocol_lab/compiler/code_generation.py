@@ -77,25 +77,6 @@ def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
     return Piece(action.name, text, _functions(action), tuple(action.domains), acts=True)
 
 
-def start_piece(model: Model, init: Action) -> Piece:
-    """A piece that writes the initial states by one function, as successors of a state that is
-    zero: those with the value of its first parameter whose number is that of the source. A refusal
-    may have changed the state."""
-    values = [f"{name}_" for name in init.domains]
-    lines = [
-        f"answer = function({', '.join(['s', 'c', *values])})",
-        "if answer == 0:",
-        "    written = keep(work, source, written, action, 1)",
-        "    if written < 0:",
-        "        return written",
-        "    s = state_at(number_at(work, OUT), written)",
-        "copy_state(s, before)",
-    ]
-    state = "state_at(number_at(work, OUT), written)"
-    text = _for_all_choices(model, init, state, lines, by_turns=True)
-    return Piece(init.name, text, _functions(init), tuple(init.domains), acts=True)
-
-
 def guards_piece(model: Model, action: Action, guards: Callable) -> Piece:
     """An action of which there are only these guards; raises NotRefused where they let it happen.
 
@@ -112,14 +93,11 @@ def guards_piece(model: Model, action: Action, guards: Callable) -> Piece:
     return Piece(f"{action.name} (guards)", text, functions, tuple(action.domains))
 
 
-def _for_all_choices(
-    model: Model, action: Action, state: str, body: list[str], by_turns: bool = False
-) -> str:
+def _for_all_choices(model: Model, action: Action, state: str, body: list[str]) -> str:
     """The source of an action's piece: these lines within loops over its parameters.
 
     state: what the action changes. The lines set `answer` to 0 if it was taken, else to 1 more than
     the number of parameters that the refusal depends on: the loops over the others are left.
-    by_turns: of the first loop only the turn with the source's number is taken.
     """
     lines = [
         "def piece(work, source, written, action):",
@@ -133,18 +111,11 @@ def _for_all_choices(
         for line in _loop(name, domain, action, model):
             lines.append(indent + line)
             indent += "    " if line.startswith(("for ", "while ")) else ""
-        if by_turns and number == 1:
-            lines[4:4] = ["    turn = -1"]
-            lines += [indent + line for line in _WANTED_TURN]
         ends.append([indent + line for line in _loop_end(number, action)])
     lines += [indent + line for line in body]
     for end in reversed(ends):
         lines += end
     return "\n".join([*lines, "    return written"]) + "\n"
-
-
-_WANTED_TURN = ("turn += 1", "if turn < source:", "    continue", "if turn > source:", "    break")
-"""The first lines in the body of a loop of which only the turn number `source` is taken."""
 
 
 def _loop_end(number: int, action: Action) -> list[str]:

@@ -20,10 +20,9 @@ from protocol_lab.compiler.code_generation import (
     guards_piece,
     predicate_piece,
     property_piece,
-    start_piece,
 )
 from protocol_lab.compiler.effects import first_guards
-from protocol_lab.model.spec import Action, Model, Property, Situation
+from protocol_lab.model.spec import Model, Property, Situation
 from protocol_lab.model.temporal_formulas import keys_of
 
 _NO_VALUES = np.empty(0, np.int64)
@@ -87,17 +86,6 @@ class Kernels:
             return loop(*arguments, key_of, addresses, loops.new_table())
 
         return expand
-
-    def start(self, init: Action) -> Callable:
-        """A function as `expand` gives it, for states that are zero: the successors of the k-th are
-        the initial states by this function with the k-th value of its first parameter."""
-        addresses = self._builder.addresses([start_piece(self.model, init)])
-        loop, no_keys = self._builder.loop(loops.expand, loops.EXPAND), np.empty((0, 0), np.int64)
-
-        def start(*arguments: Any, key_of: None = None) -> tuple[int, int]:
-            return loop(*arguments, no_keys, addresses, loops.new_table())
-
-        return start
 
     def _pieces(self, keys: list[tuple[str, ...]]) -> list[Piece]:
         """The actions, each with the parameters that distinguish its steps."""

@@ -1,13 +1,13 @@
 """Exports a walk as pictures, and lists all formats that a walk can be exported to.
 
-In a file the ending says the format: `.itf.json`, `.svg`, ...; any other ending is a scenario's.
+In a file the ending says the format: `.json`, `.svg`, ...; any other ending is a scenario's.
 """
 
 from pathlib import Path
 
 from protocol_lab.checker.result import Result
 from protocol_lab.drawing.pictures import picture_strip
-from protocol_lab.errors import LabError, shortened
+from protocol_lab.errors import LabError, shortened, writing
 from protocol_lab.traces.scenarios import scenario_text
 from protocol_lab.traces.text_exports import TEXT_FORMATS, Format
 from protocol_lab.traces.walk import Walk
@@ -63,11 +63,6 @@ def save_walk(of: Walk | Result, path: str | Path) -> Path:
     Returns the path. Raises LabError if it can't be written.
     """
     path, content = Path(path), content_for(path, of)
-    try:
+    with writing(path):
         path.write_bytes(content.encode("utf-8"))
-    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        reason = getattr(error, "strerror", None) or error
-        raise LabError(
-            f"{shortened(path)} can't be written ({reason}); choose another place."
-        ) from None
     return path

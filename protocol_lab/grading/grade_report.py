@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from protocol_lab.errors import LabError, shortened
+from protocol_lab.errors import shortened, writing
 from protocol_lab.grading.isolated_process import Grade
 from protocol_lab.system.interrupts import deferred_interrupts
 
@@ -43,7 +43,8 @@ class Report:
         if csv_file:
             _write(csv_file, as_csv([]))
         if pictures:
-            _make_folder(pictures)
+            with writing(pictures, "folder"):
+                Path(pictures).mkdir(parents=True, exist_ok=True)
 
     @property
     def is_full(self) -> bool:
@@ -146,21 +147,6 @@ def write_counterexamples(grade: Grade, number: int, folder: str | Path) -> list
     return written
 
 
-def _make_folder(folder: str) -> None:
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        raise _not_writable(folder, error, "folder") from None
-
-
 def _write(path: str | Path, text: str, mode: str = "w") -> None:
-    try:
-        with open(path, mode, encoding="utf-8", newline="") as file:
-            file.write(text)
-    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        raise _not_writable(path, error, "file") from None
-
-
-def _not_writable(path: str | Path, error: Exception, what: str) -> LabError:
-    reason = getattr(error, "strerror", None) or error
-    return LabError(f"{shortened(path)} can't be written ({reason}): give another {what}.")
+    with writing(path), open(path, mode, encoding="utf-8", newline="") as file:
+        file.write(text)

@@ -1,4 +1,4 @@
-"""Starts the process that grades one submission, with limits of time and memory and no network.
+"""Starts the process that grades one submission, with limits of time and memory.
 
 A submission's functions can only compute (see `permitted_code`). The process is the second wall: it
 can be stopped whatever it does, and what it can't say is a reason of its own. Parts whose grades
@@ -8,7 +8,6 @@ from the current folder or from the submission's.
 
 import json
 import os
-import secrets
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from typing import Any
 from protocol_lab.grading.labs import Lab
 from protocol_lab.grading.part_checks import PartGrade
 from protocol_lab.grading.submission_files import Found
-from protocol_lab.system.operating_system import kill_with_descendants, signal_name, without_network
+from protocol_lab.system.operating_system import kill_with_descendants, signal_name
 from protocol_lab.visible_text import visible_line
 
 SECONDS = 300.0
@@ -84,7 +83,6 @@ def _ask_worker(path: Path, lab: Lab, limits: Limits, grade: Grade, folder: str)
     """Let a process fill in the grade; returns why it did no more. It is killed if this process is
     interrupted."""
     job = {
-        "nonce": secrets.token_hex(16),
         "lab": lab.name,
         "labs": str(lab.folder.parent),
         "submission": str(path.resolve()),
@@ -92,12 +90,12 @@ def _ask_worker(path: Path, lab: Lab, limits: Limits, grade: Grade, folder: str)
         "memory_bytes": limits.memory_bytes,
     }
     with subprocess.Popen(
-        [*without_network(), sys.executable, "-P", *_WORKER],
+        [sys.executable, "-P", *_WORKER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=folder,
-        env=_environment(path, folder),
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": folder},
         start_new_session=True,
     ) as process:
         try:
@@ -105,27 +103,13 @@ def _ask_worker(path: Path, lab: Lab, limits: Limits, grade: Grade, folder: str)
                 process.stdin.write(json.dumps(job).encode("utf-8"))
             with suppress(BrokenPipeError):
                 process.stdin.close()
-            return _listen(process, job["nonce"], grade, limits.seconds)
+            return _listen(process, grade, limits.seconds)
         finally:
             if process.returncode is None:  # interrupted before it was listened to
                 kill_with_descendants(process)
 
 
-def _environment(path: Path, folder: str) -> dict[str, str]:
-    """The environment of the process: temporary files go into its folder, and Python looks for
-    modules where this process does, but for the current folder and the submission's."""
-    kit, handed_in = str(Path(__file__).parents[2]), path.resolve().parent
-    found = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    paths = [
-        each
-        for each in found
-        if os.path.isabs(each) and Path(each).resolve() not in (Path.cwd(), handed_in)
-    ]
-    wanted = {"PYTHONPATH": os.pathsep.join([kit, *paths]), "TMPDIR": folder}
-    return {**os.environ, **wanted}
-
-
-def _listen(process: subprocess.Popen, nonce: str, grade: Grade, seconds: float) -> str:
+def _listen(process: subprocess.Popen, grade: Grade, seconds: float) -> str:
     """Take in what the process says; returns why it said no more."""
     late = threading.Event()
 
@@ -138,8 +122,11 @@ def _listen(process: subprocess.Popen, nonce: str, grade: Grade, seconds: float)
     is_done, failure = False, ""
     try:
         for line in process.stdout:
-            told = _read(line, nonce)
-            match told.get("kind"):
+            try:
+                told = json.loads(line)
+            except ValueError:  # it was killed while it wrote
+                break
+            match told["kind"]:
                 case "ready":
                     clock.cancel()
                     clock = threading.Timer(seconds, stop)
@@ -179,12 +166,3 @@ def _ending(exit_code: int) -> str:
     if ended_by:
         return f"its process was ended by {ended_by}"
     return f"its process ended by itself (exit code {exit_code})"
-
-
-def _read(line: bytes, nonce: str) -> dict:
-    """One line of the worker; {} for anything that is not its own."""
-    with suppress(ValueError):
-        told = json.loads(line)
-        if isinstance(told, dict) and told.get("nonce") == nonce:
-            return told
-    return {}

@@ -6,7 +6,6 @@ README.md, is what a learner gets. `instructor/` stays behind: `checks.py`, with
 points.
 """
 
-import importlib.util
 import shutil
 import sys
 import sysconfig
@@ -16,7 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from protocol_lab.errors import LabError, quoted, shortened, unknown
+from protocol_lab.errors import LabError, quoted, shortened, unknown, writing
+from protocol_lab.spec_files import imported_as
 
 _CHECKOUT = Path(__file__).parents[2] / "labs"
 _INSTALLED = Path(sysconfig.get_path("data"), "share", "protocol_lab", "labs")
@@ -110,18 +110,13 @@ def start_lab(name: str, folder: str | Path | None = None) -> list[Path]:
     lab = load_lab(name)
     place = Path(name if folder is None else folder)
     copied = {place / each.name: each for each in sorted(lab.folder.glob("*")) if each.is_file()}
-    try:
+    with writing(place, "folder"):
         for path in copied:
             if path.exists():
                 raise LabError(f"{shortened(path)} exists already: choose another folder.")
         place.mkdir(parents=True, exist_ok=True)
         for path, source in copied.items():
             shutil.copyfile(source, path)
-    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        reason = getattr(error, "strerror", None) or error
-        raise LabError(
-            f"{shortened(place)} can't be written ({reason}): choose another folder."
-        ) from None
     return list(copied)
 
 
@@ -141,16 +136,13 @@ def overview(lab: Lab) -> str:
 def _module_in(file: Path) -> ModuleType:
     """The module of a lab's checks. Raises LabError if it can't be loaded."""
     name = f"checks_of_{file.parents[1].name}"
-    found = importlib.util.spec_from_file_location(name, file)
-    module = importlib.util.module_from_spec(found)
-    sys.modules[name] = module
+    sys.modules.pop(name, None)
     try:
-        found.loader.exec_module(module)
+        return imported_as(name, file)
     except Exception as error:
         raise LabError(
             f"{shortened(file)} can't be loaded ({type(error).__name__}: {error}): mend the lab."
         ) from error
-    return module
 
 
 def _folder_of_labs() -> Path:

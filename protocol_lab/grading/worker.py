@@ -1,8 +1,8 @@
 """The process in which one submission is graded: `python -m protocol_lab.grading.worker`.
 
 It reads a job from standard input, limits itself, and writes one line of JSON for each part to what
-was its standard output. Each line repeats the job's nonce. Before the submission is read, standard
-output is replaced, so that nothing else can write there.
+was its standard output. Before the submission is read, standard output is replaced, so that nothing
+else can write there.
 """
 
 import json
@@ -16,12 +16,11 @@ from protocol_lab.errors import shortened
 from protocol_lab.grading.labs import Lab, load_lab
 from protocol_lab.grading.part_checks import PartGrade, grade_part
 from protocol_lab.grading.submissions import read_submission
-from protocol_lab.system.operating_system import end_with_parent, limit_process
+from protocol_lab.system.operating_system import limit_process
 
 
 def main() -> None:
     """Grade the job's submission."""
-    end_with_parent()
     job = json.load(sys.stdin)
     channel = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -30,7 +29,7 @@ def main() -> None:
     os.set_inheritable(channel, False)
 
     def tell(kind: str, **told: Any) -> None:
-        line = json.dumps({"nonce": job["nonce"], "kind": kind, **told}) + "\n"
+        line = json.dumps({"kind": kind, **told}) + "\n"
         data = line.encode("utf-8")
         while data:
             data = data[os.write(channel, data) :]

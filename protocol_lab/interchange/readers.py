@@ -1,7 +1,7 @@
 """Reads whatever a learner gives: one reader for files, notebooks, and what is pasted.
 
-It tells the formats apart by their contents: a scenario, a link, an exported JSON or ITF, and the
-traces of other tools, as text (`tlc_output`) or JSON (`json_traces`).
+It tells the formats apart by their contents: a scenario, a link, an exported walk in ITF, and the
+traces of other tools, as text (`tlc_output`) or in ITF (`itf_traces`).
 """
 
 import re
@@ -10,14 +10,13 @@ from pathlib import Path
 
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.interchange.effort import Effort
-from protocol_lab.interchange.json_traces import trace_of
+from protocol_lab.interchange.itf_traces import trace_of
 from protocol_lab.interchange.tlc_output import PrintedTrace, is_tlc_output, parse_output
 from protocol_lab.interchange.tlc_traces import walk_along
 from protocol_lab.model.spec import Model
-from protocol_lab.traces.itf import is_own_itf
+from protocol_lab.traces.itf import is_own_itf, parsed_json, read_itf
 from protocol_lab.traces.links import is_link, linked_scenario
 from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, text_of_file
-from protocol_lab.traces.text_exports import parsed_json, read_json
 from protocol_lab.traces.walk import Walk
 
 _FENCE = re.compile(r"\A```\w*\n|\n```\Z")
@@ -91,14 +90,14 @@ def _read(
     if isinstance(found, PrintedTrace):
         return walk_along(found, model, only, effort)
     if found is not None:
-        return read_json(found, model, folder)
+        return read_itf(found, model, folder)
     if is_link(text):
         scenario = linked_scenario(text)
         return scenario if scenario.challenge else play(scenario, model)
     raise _NoTrace(
         "This can't be played: give a scenario (its first line is `# spec: NAME`), a link (lab1.…),"
-        " an exported JSON, all that TLC printed about an error, or a trace that TLC, Apalache or"
-        " Quint wrote as JSON."
+        " all that TLC printed about an error, or a trace in ITF, as this kit, Apalache and Quint"
+        " write it."
     )
 
 

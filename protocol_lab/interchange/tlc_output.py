@@ -48,11 +48,6 @@ class SetOf:
     items: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Items(Sequence, SetOf):
-    """Items of what may be a sequence or a set: JSON does not say which."""
-
-
 Value = int | bool | Atom | Function | Sequence | SetOf
 
 
@@ -150,15 +145,6 @@ def _loop(text: str, count: int) -> tuple[int | None, str]:
 def _number(text: str) -> int:
     """The number of a state; of one with too many digits to be any, a number that none has."""
     return int(text) if len(text) < _DIGITS else 10**_DIGITS
-
-
-def value_of(text: str) -> Value:
-    """The value that a text of TLA+ stands for. Raises LabError if it is none."""
-    reader = _Reader(text, 0, 1)
-    value = reader.value("")
-    if reader.next()[0] != "end":
-        raise LabError(f"{text} is no value of TLA+.")
-    return value
 
 
 def _states(text: str) -> tuple[list[PrintedState], int]:

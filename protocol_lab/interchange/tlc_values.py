@@ -15,15 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protocol_lab.errors import shortened
-from protocol_lab.interchange.tlc_output import (
-    Atom,
-    Function,
-    Items,
-    PrintedTrace,
-    Sequence,
-    SetOf,
-    Value,
-)
+from protocol_lab.interchange.tlc_output import Atom, Function, PrintedTrace, Sequence, SetOf, Value
 from protocol_lab.model.layout import (
     Array,
     Bag,
@@ -178,9 +170,6 @@ class Names:
     def agree(self, declared: Any, ours: Any, theirs: Value) -> bool:
         """Does our plain value agree with the tool's, for this declared type?"""
         match declared, theirs:
-            case _, Items(items):
-                either = Sequence(items), SetOf(items)
-                return any(self.agree(declared, ours, each) for each in either)
             case (Boolean(), bool()):
                 return bool(ours) == theirs
             case (Integer(), int()):

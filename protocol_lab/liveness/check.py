@@ -11,12 +11,11 @@ from protocol_lab.checker.options import TEMPORAL, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
-from protocol_lab.checker.state_log import StateLog
 from protocol_lab.compiler.expansion import check_some
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.distance.step_graph import OutOfMemory, StepGraph
 from protocol_lab.errors import EvaluationError, LabError
-from protocol_lab.explore import explore_with
+from protocol_lab.explore import explore
 from protocol_lab.liveness.claims import (
     DECLARED,
     Claim,
@@ -75,13 +74,8 @@ def check_property(
     assumed = assumed_fairness(model, fairness)
     began = time.perf_counter()
     memory = values.get("memory_bytes") or allowed_bytes(None)
-    explored = explore_with(
-        model,
-        {**options, "memory_gib": memory / 2**30, "keep_states": True},
-        invariants=[],
-        progress=progress,
-        breached=_Watch(model, claims) if _are_of_states(claims) else None,
-    )
+    options |= {"memory_gib": memory / 2**30, "keep_states": True}
+    explored = explore(model, invariants=[], progress=progress, **options)
     model = explored.model  # the result's model may have more storage
     result = _result_of(explored, name, text, assumed)
     result.assumption = fairness
@@ -115,51 +109,6 @@ def _result_of(
     return result
 
 
-def _are_of_states(claims: list[Claim]) -> bool:
-    """Are they about each state alone?"""
-    return all(each.formula.operator == ALWAYS and not each.formula.is_given for each in claims)
-
-
-class _Watch:
-    """Judges claims about each state while a search runs, a second after it began and then each
-    second: is one of them broken, or can't it be computed? (A shorter search is judged at its end.)
-    """
-
-    def __init__(self, model: Model, claims: list[Claim]):
-        self.model, self.claims = model, claims
-        self.log: StateLog | None = None
-
-    def __call__(self, log: StateLog) -> bool:
-        if log is not self.log:  # another search, with more storage
-            self.log, self.done, self.next = log, 0, time.monotonic() + _EVERY
-            self.constants = constants_array(log.model)
-            self.judges: list[tuple[Callable, np.ndarray]] = []
-        if time.monotonic() < self.next:
-            return False
-        for claim in self.claims[len(self.judges) :]:
-            names, values = list(claim.values), [int(each) for each in claim.values.values()]
-            judge = Kernels(log.model).judge(list(claim.formula.predicates), names)
-            self.judges.append((judge, np.array(values, np.int64)))
-        while self.done < log.stored:
-            rows, base = log.segment(self.done)
-            part = rows[self.done - base : log.stored - base]
-            self.done += len(part)
-            try:
-                found = [judge(part, self.constants, values) for judge, values in self.judges]
-            except MemoryError:
-                raise
-            except Exception:  # whatever it is: it is judged again, and then there is a message
-                return True
-            if not all(each.all() for each in found):
-                return True
-        self.next = time.monotonic() + _EVERY
-        return False
-
-
-_EVERY = 1.0
-"""Seconds between two looks at the states that were found."""
-
-
 class _Check:
     """One check over the states of a finished exploration."""
 
@@ -182,8 +131,6 @@ class _Check:
         """Check all claims; the violation with the shortest prefix goes into the result."""
         result = self.result
         if result.undecided_reason in ("interrupted", "stopped"):
-            if _are_of_states(claims) and self.initial:
-                self._judge_each_state(claims)
             return
         if not self.initial:
             if result.exhaustive:
@@ -219,18 +166,6 @@ class _Check:
         elif result.exhaustive:
             result.premise, result.never_true = claims[0].premise, never_true
             result.vacuous = len(never_true) == len(claims)
-
-    def _judge_each_state(self, claims: list[Claim]) -> None:
-        """Judge claims about each state, of a search that was stopped."""
-        self.stopped = None  # this goes on, for it takes less time than the search did
-        tree = Tree.of_search(self.explored.per_depth, self.explored.parents)
-        found = [
-            (tree.first(~self._judged(each, self.explored.states)[0]), each) for each in claims
-        ]
-        self.result.judged = True
-        if broken := [each for each in found if each[0]]:
-            prefix, claim = min(broken, key=lambda each: len(each[0]))
-            self._show(Lasso(prefix, []), claim)
 
     def _watch(self) -> None:
         if self.interrupted():

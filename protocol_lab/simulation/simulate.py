@@ -22,7 +22,6 @@ from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import evaluation_error
 from protocol_lab.checker.result import Result, compared_phrase, undecided_lines
 from protocol_lab.errors import EvaluationError
-from protocol_lab.model import constants as constants_module
 from protocol_lab.model.spec import Model, expect_model
 from protocol_lab.model.step_text import start_text
 from protocol_lab.model.transitions import successors
@@ -88,34 +87,18 @@ class Simulation(Result):
         """The fields of `simulate --json`."""
         estimate = self.estimate
         return {
-            "spec": self.model.spec.name,
-            "constants": constants_module.show(self.model.constants),
-            "engine": self.engine,
-            "invariants": self.invariants,
-            "verdict": self.verdict,
-            "exhaustive": False,
-            "undecided_reason": self.undecided_reason,
+            **super().to_json(),
+            "collision_probability": None,  # nothing depends on it
             "walks": self.walks,
             "steps": self.steps,
             "seed": self.seed,
             "bias": self.bias,
-            "violated": self.violated,
-            "violation_reason": self.violation_reason,
-            "initial": self.initial,
-            "trace": None if self.trace is None else [step.to_json() for step in self.trace],
-            "trace_states": None if self.trace is None else len(self.trace) + 1,
             "found_in": self.found_in,
             "why_not_shortened": self.why_not_shortened,
-            "per_action": self.per_action,
-            "per_depth": self.per_depth,
-            "never_taken": self.never_taken,
             "ends": self.ends,
             "seen": estimate and estimate.seen,
             "at_least_reachable": estimate and estimate.least,
             "new_in_one_more_walk": estimate and round(estimate.new, 4),
-            "compared": self.compared,
-            "seconds": round(self.seconds, 3),
-            "compile_seconds": round(self.compile_seconds, 3),
         }
 
     def __repr__(self) -> str:
@@ -329,9 +312,6 @@ def _replayed(model: Model, start: bytes, drawn: list[int]) -> list[bytes]:
 def _shortened(result: Simulation, request: SimulationRequest, rows: list[bytes]) -> list[bytes]:
     """The path without steps that it does not need; if it can't be shortened, the path itself, and
     the result says why."""
-    if request.as_found:
-        result.why_not_shortened = "it was asked for as it is"
-        return rows
     try:
         return shrink(result.model, request, rows, result.violated)
     except MemoryError:

@@ -24,22 +24,6 @@ _SECONDS = 1e-6, 1e8
 """The shortest and the longest time that can be given: the latter is three years."""
 
 
-def _walks(model: Model, value: Any) -> int:
-    return whole_number("walks", value, 1, MOST_WALKS)
-
-
-def _steps(model: Model, value: Any) -> int:
-    return whole_number("steps", value, 1, _MOST_STEPS)
-
-
-def _seconds(model: Model, value: Any) -> float:
-    return amount("seconds", value, *_SECONDS, "seconds")
-
-
-def _seed(model: Model, value: Any) -> int:
-    return whole_number("seed", value, -(2**63), 2**64 - 1)
-
-
 def _bias(model: Model, value: Any) -> str:
     if value not in BIASES:
         raise LabError(f"There is no bias {quoted(value)}; use one of {', '.join(BIASES)}.")
@@ -60,7 +44,7 @@ class SimulationRequest(SearchRequest):
         kind=int,
         metavar="N",
         supported_by=(SIMULATION,),
-        read=_walks,
+        read=lambda model, value: whole_number("walks", value, 1, MOST_WALKS),
     )
     steps: int = option(
         100,
@@ -69,7 +53,7 @@ class SimulationRequest(SearchRequest):
         kind=int,
         metavar="N",
         supported_by=(SIMULATION,),
-        read=_steps,
+        read=lambda model, value: whole_number("steps", value, 1, _MOST_STEPS),
         unset=100,
     )
     seconds: float | None = option(
@@ -79,7 +63,7 @@ class SimulationRequest(SearchRequest):
         kind=float,
         metavar="S",
         supported_by=(SIMULATION,),
-        read=_seconds,
+        read=lambda model, value: amount("seconds", value, *_SECONDS, "seconds"),
     )
     seed: int = option(
         0,
@@ -88,7 +72,7 @@ class SimulationRequest(SearchRequest):
         kind=int,
         metavar="N",
         supported_by=(SIMULATION,),
-        read=_seed,
+        read=lambda model, value: whole_number("seed", value, -(2**63), 2**64 - 1),
         unset=0,
     )
     bias: str = option(
@@ -100,11 +84,4 @@ class SimulationRequest(SearchRequest):
         supported_by=(SIMULATION,),
         read=_bias,
         unset=BIASES[0],
-    )
-    as_found: bool = option(
-        False,
-        help="do not shorten the counterexample",
-        word="--as-found",
-        kind=bool,
-        supported_by=(SIMULATION,),
     )

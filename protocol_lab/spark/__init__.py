@@ -8,7 +8,7 @@ jobs                runs a Spark job and cancels it when asked to
 session             a local Spark session, sized to the machine
 packaging           ships the kit and a learner's spec to executors
 model_transfer      a model as text that another process can load and verify
-dataframes          the result as DataFrames: states with decoded columns, edges, violations
+dataframes          the result as DataFrames: states with decoded columns, edges
 plans               a DataFrame's physical plan as text
 distances           distances from chosen states: a backward search over the edges
 error_messages      Spark's failures, each as one sentence

@@ -1,4 +1,4 @@
-"""The results of a search on Spark as DataFrames: decoded states, edges and violations.
+"""The results of a search on Spark as DataFrames: decoded states and edges.
 
 The columns of a state are named and nested as in the spec, so that a condition reads the same in
 an action and in SQL:
@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from protocol_lab.checker.request import reason_of
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.model.layout import (
     Array,
@@ -65,20 +64,6 @@ LEVELS = pa.schema(
     ]
 )
 """How the search went: see `Result.levels`."""
-
-VIOLATIONS = pa.schema(
-    [
-        ("invariant", pa.string()),
-        ("depth", pa.int32()),
-        ("fingerprint", pa.int64()),
-        ("source", pa.int64()),
-        ("action", pa.string()),
-        ("reason", pa.string()),
-    ]
-)
-"""One row for every stored state and invariant that it breaks, with what the invariant says; and
-one for every transition and step invariant: then `source` and `action` tell where it came from, and
-depth is that of the source plus one."""
 
 
 def states_schema(model: Model) -> pa.Schema:
@@ -141,54 +126,6 @@ def make_edges(
                 _lists_of_names(found.violated, task_request.step_invariants),
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=EDGES)
-
-
-def find_violations(
-    batches: Iterator[pa.RecordBatch],
-    packed: PackedModel,
-    task_request: TaskRequest,
-    plan: list[list[LevelPiece]],
-    expanded: int,
-) -> Iterator[pa.RecordBatch]:
-    """A stage for `mapInArrow`: all violations in plan[k] with reasons, for each number k; of step
-    invariants in the steps from states up to depth `expanded`."""
-    tasks = tasks_for(packed, task_request)
-    for block in _blocks(batches, tasks, plan):
-        found = list(_broken_states(tasks, block))
-        if task_request.step_invariants and block.depth <= expanded:
-            found += _broken_steps(tasks, block)
-        yield pa.RecordBatch.from_pylist(found, schema=VIOLATIONS)
-
-
-def _broken_states(tasks: Tasks, block: Block) -> Iterator[dict[str, Any]]:
-    violated = tasks.violated_by(block.rows)
-    for at in np.flatnonzero(violated):
-        for k, name in enumerate(tasks.task_request.invariants):
-            if violated[at] >> k & 1:
-                yield {
-                    "invariant": name,
-                    "depth": block.depth,
-                    "fingerprint": int(block.fingerprints[at].view(np.int64)),
-                    "reason": reason_of(tasks.model, name, [block.rows[at].tobytes()]),
-                }
-
-
-def _broken_steps(tasks: Tasks, block: Block) -> Iterator[dict[str, Any]]:
-    for found in tasks.edges(block):
-        prints = fingerprints(found.rows).view(np.int64)
-        for at in np.flatnonzero(found.violated):
-            before = found.before[at]
-            rows = [block.rows[before].tobytes(), found.rows[at].tobytes()]
-            for k, name in enumerate(tasks.task_request.step_invariants):
-                if found.violated[at] >> k & 1:
-                    yield {
-                        "invariant": name,
-                        "depth": block.depth + 1,
-                        "fingerprint": int(prints[at]),
-                        "source": int(block.fingerprints[before].view(np.int64)),
-                        "action": tasks.model.spec.actions[found.actions[at]].name,
-                        "reason": reason_of(tasks.model, name, rows),
-                    }
 
 
 def _blocks(

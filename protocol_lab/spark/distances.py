@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from pyarrow.parquet import read_metadata
 
 from protocol_lab.errors import LabError
-from protocol_lab.spark.executor.remote_path import tables_folder
 from protocol_lab.spark.session import address, changed
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def steps_to(
     in the folder, and writes a folder of this name beside them. Raises LabError if the former do
     not exist, or the latter does.
     """
-    place = tables_folder(folder)
+    place = Path(folder).absolute()
     if not (place / "states").exists() or not (place / "edges").exists():
         raise LabError(f"{place} has no states and edges: write them with search.save(folder).")
     found = place / name

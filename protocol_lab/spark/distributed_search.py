@@ -5,23 +5,21 @@ owners of their fingerprints; the owners drop what they have seen and write the 
 level. The driver only reads the tasks' reports. A level that is too small to be worth a Spark job
 (which costs some tenths of a second whatever it does) is done by the driver with the same code.
 
-Only the DataFrame API is used, no SparkContext, as Spark Connect has none. What tasks do is in
+Only the DataFrame API is used, no SparkContext. What tasks do is in
 `executor.tasks`, how a level is made in `level_expansion`; the files are in `run_folder`, decoded
 tables in `dataframes`.
 """
 
 import hashlib
 import os
-import sys
+import shutil
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.cross_check import compare
-from protocol_lab.checker.progress import states_to_come
 from protocol_lab.checker.request import (
     GOAL,
     SearchRequest,
@@ -34,17 +32,8 @@ from protocol_lab.compiler import fingerprint
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.model import constants as constants_module
 from protocol_lab.model.spec import Model
-from protocol_lab.spark.dataframes import (
-    EDGES,
-    LEVELS,
-    VIOLATIONS,
-    decode_states,
-    find_violations,
-    make_edges,
-    states_schema,
-)
+from protocol_lab.spark.dataframes import EDGES, LEVELS, decode_states, make_edges, states_schema
 from protocol_lab.spark.error_messages import cause, is_a_loss
-from protocol_lab.spark.executor.remote_path import AnyPath, path_of, remove_tree, tables_folder
 from protocol_lab.spark.executor.stages import in_worker
 from protocol_lab.spark.executor.task_reports import DEADLOCK, Report, TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
@@ -98,17 +87,16 @@ class SparkSearch:
         if self._least_owners & (self._least_owners - 1):
             least = _power_of_two(self._least_owners)
             raise LabError(f"partitions={self._least_owners} is not a power of two: use {least}.")
-        folder = None if request.folder is None else _absolute(request.folder)
         self._jobs = Jobs(request.session)
         self._task_request = TaskRequest.by(request)
         unpacked = UnpackedModel(model, request.constraint, request.goal)
         self._packed = pack_model(*unpacked)
         self._tasks = Tasks(unpacked, self._task_request)
         self._temporary = None
-        if folder is None:
+        if request.folder is None:
             self._temporary = temporary_folder("run", self)
-            folder = _absolute(self._temporary / "run")
-        self.folder = RunFolder(folder, model.layout.size)
+        folder = self._temporary / "run" if self._temporary else Path(request.folder).absolute()
+        self.folder = RunFolder(folder, model.layout.size, self._least_owners)
         self._maker = LevelMaker(
             self.folder, self._tasks, self._jobs, self._packed, self._task_request
         )
@@ -123,8 +111,8 @@ class SparkSearch:
         """Explore until everything was seen or something ends the search.
 
         Never raises for an interruption or a bound: the result says what is known. Raises LabError
-        if there is no Java, if the folder holds another search, if a level's files are damaged or
-        their store fails while it runs, or for a faulty action.
+        if there is no Java, if the folder holds another search, if a level's files are damaged
+        while it runs, or for a faulty action.
         """
         result, self._began = self.result, time.perf_counter()
         with self.folder.claimed(self._identity()), self._jobs:
@@ -155,11 +143,6 @@ class SparkSearch:
         `dataframes.EDGES`."""
         return self._table(session, make_edges, EDGES, self._expanded)
 
-    def violations(self, session: "SparkSession | None" = None) -> "DataFrame":
-        """Every violation among the stored states, and of step invariants among the edges, with its
-        reason: see `dataframes.VIOLATIONS`."""
-        return self._table(session, find_violations, VIOLATIONS, self._expanded)
-
     def levels(self, session: "SparkSession | None" = None) -> "DataFrame":
         """How the search went, level by level: see `dataframes.LEVELS`."""
         from pyspark.sql.pandas.types import from_arrow_schema
@@ -168,13 +151,13 @@ class SparkSearch:
         return (session or self._jobs.session()).createDataFrame(rows, from_arrow_schema(LEVELS))
 
     def save(self, folder: str | Path, session: "SparkSession | None" = None) -> None:
-        """Write the four tables as Parquet, which pandas or DuckDB open too: states, edges,
-        violations and levels, each a folder in this one. Raises LabError if they are there."""
-        place = tables_folder(folder)
-        for make in (self.states, self.edges, self.violations, self.levels):
+        """Write the three tables as Parquet, which pandas or DuckDB open too: states, edges and
+        levels, each a folder in this one. Raises LabError if they are there."""
+        place = Path(folder).absolute()
+        for make in (self.states, self.edges, self.levels):
             if (place / make.__name__).exists():
                 raise LabError(f"{place / make.__name__} exists already: name another folder.")
-        for make in (self.states, self.edges, self.violations, self.levels):
+        for make in (self.states, self.edges, self.levels):
             make(session).write.parquet(address(place / make.__name__))
 
     @property
@@ -193,7 +176,7 @@ class SparkSearch:
         session = session or self._jobs.session()
         depths = range(1, len(self.folder.records) + 1)
         pieces = [piece for depth in depths for piece in self.folder.pieces(depth)]
-        plan = divided(pieces, 4 * self.folder.seen(self._least_owners).partitions)
+        plan = divided(pieces, 4 * self.folder.seen.partitions)
         archives = ship(session, self._packed.packages)
         work = in_worker(stage, archives, self._packed, self._task_request, plan, *more)
         source = session.range(0, len(plan), 1, len(plan))
@@ -220,6 +203,8 @@ class SparkSearch:
         self.folder.resume()
         for record in self.folder.records:
             self._take_in(record)
+        if not self._is_at_an_end():
+            self.folder.rebuild_seen()
         while not self._is_at_an_end():
             self._make_level(len(self.result.levels) + 1)
         return not self._stopped_at_violation()
@@ -230,7 +215,7 @@ class SparkSearch:
         if where == "spark":
             self._jobs.session()
         waited = time.perf_counter() - began
-        before = self.folder.seen(self._least_owners)
+        before = self.folder.seen
         after = before.after(self._owners(before))
         try:
             level = self.folder.new_level(depth)
@@ -270,8 +255,8 @@ class SparkSearch:
             _stop(error)
 
     def _by_spark(
-        self, level: AnyPath, before: VisitedRuns, after: VisitedRuns
-    ) -> tuple[AnyPath, Report]:
+        self, level: Path, before: VisitedRuns, after: VisitedRuns
+    ) -> tuple[Path, Report]:
         """Make the next level on Spark; returns its report and its folder.
 
         Spark repeats tasks, and stages, of a lost executor. If it gives up, the whole job is
@@ -286,8 +271,7 @@ class SparkSearch:
             except JobFailed as failure:
                 if not left or not is_a_loss(str(failure.__cause__)):
                     raise
-            with suppress(OSError):
-                remove_tree(level)
+            shutil.rmtree(level, ignore_errors=True)
             level = self.folder.new_level(after.depth)
 
     def _first_rows(self) -> tuple[list[bytes], EvaluationError | None]:
@@ -368,19 +352,8 @@ class SparkSearch:
         if self.request.stopped and self.request.stopped():
             raise Undecided("stopped")
         self.result.activity = f"{done} of {tasks} tasks done" if tasks else "between two tasks"
-        left = self._seconds_left()
-        if left is not None:
-            self.result.activity += f", about {_in_words(left)} left"
         if self.request.progress:
             self.request.progress(self.result, self._frontier, self._seconds)
-
-    def _seconds_left(self) -> float | None:
-        """An estimate from the shape of the levels so far, and the pace of the last ones."""
-        to_come, last = states_to_come(self.result.per_depth), self.result.levels[-3:]
-        made = sum(level["new"] for level in last)
-        if to_come is None or not made:
-            return None
-        return to_come * sum(level["seconds"] for level in last) / made
 
     def _give_up(self, error: BaseException) -> None:
         done = len(self.result.levels)
@@ -418,29 +391,8 @@ def _stop(error: EvaluationError) -> NoReturn:
     raise Undecided(str(error), size_exceeded(error))
 
 
-def _absolute(folder: str | Path) -> AnyPath:
-    """The run folder's absolute path, which Python, Arrow and Java must read alike."""
-    path = path_of(folder)
-    encoding = sys.getfilesystemencoding()
-    if encoding != "utf-8" and not str(path).isascii():
-        raise LabError(
-            f"Spark can't use the folder {str(path)!a}, because file names are in {encoding}"
-            " here: set LC_ALL=C.UTF-8, or name a folder in plain letters (TMPDIR for temporary"
-            " ones)."
-        )
-    return path
-
-
 def _power_of_two(least: int) -> int:
     return 1 << (least - 1).bit_length()
-
-
-def _in_words(seconds: float) -> str:
-    """A duration in words, rounded as roughly as it is known."""
-    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def _hash_of(starts: list[bytes] | None) -> str | None:

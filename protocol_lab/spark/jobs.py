@@ -2,7 +2,7 @@
 
 import threading
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,6 @@ class Jobs:
         self._given = session_at(session) if isinstance(session, str) else session
         self._failure: BaseException | None = None
         self._settings: ExitStack | None = None
-        self._told = 0, 0
         self._thread = threading.Thread(target=self._start, daemon=True)
         if self._given is None:
             self._thread.start()
@@ -64,33 +63,17 @@ class Jobs:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._settings is None:
-            return
-        self._settings.close()
-        if _is_connect(self._given):
-            with suppress(Exception):  # Spark may be gone
-                self._given.removeProgressHandler(self._note_progress)
-        self._settings = None
+        if self._settings is not None:
+            self._settings.close()
+            self._settings = None
 
     def _set_up(self) -> None:
         if self._settings is None:
             self._settings = ExitStack()
             self._settings.enter_context(changed(self._given, _SETTINGS))
-            if _is_connect(self._given):
-                self._given.registerProgressHandler(self._note_progress)
-
-    def _note_progress(self, stages: Iterable, **_: Any) -> None:
-        """What Spark Connect calls."""
-        stages = [each for each in stages if each.num_completed_tasks < each.num_tasks]
-        self._told = (
-            sum(each.num_completed_tasks for each in stages),
-            sum(each.num_tasks for each in stages),
-        )
 
     def _tasks(self) -> tuple[int, int]:
         """How many tasks of the stages at work are done, and how many there are."""
-        if _is_connect(self._given):
-            return self._told
         counts = []
         with suppress(Exception):  # if Spark is gone, the job itself will say so
             tracker = self._given.sparkContext.statusTracker()
@@ -130,11 +113,6 @@ class Jobs:
         if failures:
             raise JobFailed from failures[0]
         return answers[0]
-
-
-def _is_connect(session: "SparkSession") -> bool:
-    """Has it no SparkContext?"""
-    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def _warm_up(session: "SparkSession") -> None:

@@ -7,12 +7,12 @@ which are new (see `tasks`) and has them written (see `level_files`); a report c
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.spark.executor.level_files import Block, LevelPiece, write_part
-from protocol_lab.spark.executor.remote_path import AnyPath
 from protocol_lab.spark.executor.stages import (
     CANDIDATE_COLUMNS,
     REPORT_COLUMNS,
@@ -44,7 +44,7 @@ class LevelMaker:
     _archives: tuple[str, ...] | None = None
 
     def first(
-        self, level: AnyPath, rows: list[bytes], before: VisitedRuns, after: VisitedRuns
+        self, level: Path, rows: list[bytes], before: VisitedRuns, after: VisitedRuns
     ) -> Report:
         """The first level, of these states."""
         report, watch = Report(per_action=[len(rows)]), Stopwatch("write")
@@ -53,7 +53,7 @@ class LevelMaker:
         return self._settled(level, before, after, parcels, 0, report, watch)
 
     def by_driver(
-        self, level: AnyPath, before: VisitedRuns, after: VisitedRuns, reached: int
+        self, level: Path, before: VisitedRuns, after: VisitedRuns, reached: int
     ) -> Report:
         """The next level, made in this process, with its candidates in memory."""
         report, watch = Report(), Stopwatch("write")
@@ -63,7 +63,7 @@ class LevelMaker:
 
     def _settled(
         self,
-        level: AnyPath,
+        level: Path,
         before: VisitedRuns,
         after: VisitedRuns,
         parcels: Iterable[Parcel],
@@ -88,7 +88,7 @@ class LevelMaker:
 
     def by_spark(
         self,
-        level: AnyPath,
+        level: Path,
         before: VisitedRuns,
         after: VisitedRuns,
         reached: int,

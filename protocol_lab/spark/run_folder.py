@@ -6,22 +6,18 @@
     seen/                           fingerprints (see `executor.visited_runs`)
     lock                            held by the search that uses the folder
 
-Everything has a checksum. A record names the manifest's and that of the record before it: so a file
-that is damaged, or belongs to another search, is never counted.
-
 Each attempt at a level writes into a folder of its own, which the level's record names. So what a
 killed driver leaves behind, or tasks that outlive it, is never taken for a level, nor mixed with
-one. The folder must be visible under the same path to the driver and to every executor, or be an
-address such as s3://bucket/run (see `executor.remote_path`). There `lock` holds the token of the
-search that came last: an earlier one that finds it before or after a level ends.
+one. The folder must be visible under the same path to the driver and to every executor.
 """
 
-import hashlib
 import json
+import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,12 +30,6 @@ from protocol_lab.spark.executor.level_files import (
     is_whole,
     pieces_of,
     read_piece,
-)
-from protocol_lab.spark.executor.remote_path import (
-    AnyPath,
-    RemotePath,
-    path_of,
-    remove_tree,
     write_whole,
 )
 from protocol_lab.spark.executor.visited_runs import VisitedRuns, owner_of
@@ -49,12 +39,10 @@ from protocol_lab.system.file_lock import try_lock
 class RunFolder:
     """One run folder, as the driver uses it; `records` are those of its complete levels."""
 
-    def __init__(self, path: str | AnyPath, state_bytes: int):
-        self.path, self.state_bytes = path_of(path), state_bytes
+    def __init__(self, path: Path, state_bytes: int, least_owners: int):
+        self.path, self.state_bytes = path, state_bytes
         self.records: list[dict[str, Any]] = []
-        self._token = uuid.uuid4().bytes
-        self._is_remote = isinstance(self.path, RemotePath)
-        self._search = ""  # the manifest's checksum
+        self.seen = VisitedRuns(path / "seen", 0, least_owners)
 
     # --- Which search is it? ----------------------------------------------------------------
 
@@ -74,9 +62,7 @@ class RunFolder:
                     )
                 (self.path / "seen").mkdir(parents=True)
                 _write_json(manifest, identity)
-            known, lock = _read_json(manifest), nullcontext()
-            if not self._is_remote:
-                lock = (self.path / "lock").open("wb")
+            known, lock = _read_json(manifest), (self.path / "lock").open("wb")
         except OSError as error:
             raise self._refusal(error) from None
         except ValueError:
@@ -92,13 +78,10 @@ class RunFolder:
                         f"{self.path} holds another search ({differs}): name another folder, or"
                         " delete it to start afresh."
                     )
-            if self._is_remote:
-                write_whole(self.path / "lock", self._token)
-            elif not try_lock(lock):
+            if not try_lock(lock):
                 raise LabError(
                     f"Another search is using {self.path}: wait for it, or name another folder."
                 )
-            self._search = known[_CHECKSUM]
             yield
 
     def _refusal(self, error: OSError) -> LabError:
@@ -106,106 +89,68 @@ class RunFolder:
 
     # --- Levels -----------------------------------------------------------------------------
 
-    def seen(self, partitions: int = 1) -> VisitedRuns:
-        """The visited set up to the last complete level; before the first, an empty one."""
-        if not self.records:
-            return VisitedRuns(self.path / "seen", 0, partitions)
-        last = self.records[-1]
-        return VisitedRuns(self.path / "seen", last["depth"], last["partitions"], last["base"])
-
-    def new_level(self, depth: int) -> AnyPath:
+    def new_level(self, depth: int) -> Path:
         """Make an empty folder in which the next attempt at a level writes its Parquet files."""
-        self._expect_own()
         level = self.path / f"level-{depth:05}-{uuid.uuid4().hex[:8]}"
-        level.mkdir(parents=True)
+        level.mkdir()
         return level
 
-    def _expect_own(self) -> None:
-        """Raise LabError if a later search has taken a remote folder over."""
-        if self._is_remote and (self.path / "lock").read_bytes() != self._token:
-            raise LabError(
-                f"Another search works in {self.path} now: wait for it, or name another folder."
-            )
-
-    def complete(self, level: AnyPath, seen: VisitedRuns, record: dict[str, Any]) -> None:
+    def complete(self, level: Path, seen: VisitedRuns, record: dict[str, Any]) -> None:
         """Record a level as complete, and remove the runs of fingerprints that are no longer
         needed."""
-        self._expect_own()
-        superfluous = self.seen().files() - seen.files()
-        record |= {
-            "partitions": seen.partitions,
-            "base": seen.base,
-            "folder": level.name,
-            "search": self._search,
-            "before": self._last_checksum(),
-        }
-        self.records.append(self._kept(record))
+        superfluous = self.seen.files() - seen.files()
+        record |= {"partitions": seen.partitions, "folder": level.name}
+        _write_json(self._record(record["depth"]), record)
+        self.records.append(_read_json(self._record(record["depth"])))
+        self.seen = seen
         for file in superfluous:
             file.unlink(missing_ok=True)
 
-    def _record(self, depth: int) -> AnyPath:
+    def _record(self, depth: int) -> Path:
         return self.path / f"level-{depth:05}.json"
-
-    def _kept(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The record as it was written."""
-        return _write_json(self._record(record["depth"]), record)
-
-    def _last_checksum(self) -> str:
-        return self.records[-1][_CHECKSUM] if self.records else ""
 
     def resume(self) -> None:
         """Find the complete levels, so that the search can continue after the last.
 
-        Everything is read once. A level whose files no longer hold what its record says is not
-        complete, and neither is any after it; what belongs to no complete level is removed. Runs
-        of fingerprints that are missing or damaged are written again. Raises LabError if something
-        in the folder can't be read or replaced.
+        A level whose files no longer hold what its record says is not complete, and neither is any
+        after it; what belongs to no complete level is removed. Raises LabError if something in the
+        folder can't be read or replaced.
         """
+        self.records = []
         try:
-            self._resume()
+            while (record := self._whole_record(len(self.records) + 1)) is not None:
+                self.records.append(record)
+            kept = {record["folder"] for record in self.records}
+            kept |= {self._record(record["depth"]).name for record in self.records}
+            for path in self.path.glob("level-*"):
+                if path.name not in kept:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
         except OSError as error:
             raise self._refusal(error) from None
 
-    def _resume(self) -> None:
-        self.records = []
-        while (record := self._checked_record(len(self.records) + 1)) is not None:
-            self.records.append(record)
-        kept = {record["folder"] for record in self.records}
-        kept |= {self._record(record["depth"]).name for record in self.records}
-        for path in self.path.glob("level-*"):
-            if path.name not in kept:
-                is_folder = path.is_dir() and not path.is_symlink()
-                remove_tree(path) if is_folder else path.unlink()
-        seen = self.path / "seen"
-        if not seen.is_dir():
-            seen.unlink(missing_ok=True)
-            seen.mkdir()
-        if not self.records:
-            return
-        check = sum(record["report"]["check"] for record in self.records) % 2**64
-        if not self.seen().holds(sum(record["new"] for record in self.records), check):
-            rebuilt = self.seen().rebuilt()
-            depths = range(1, len(self.records) + 1)
-            rebuilt.rebuild(block.fingerprints for each in depths for block in self.read(each))
-            self.records[-1] = self._kept(self.records[-1] | {"base": rebuilt.base})
-        self.seen().sweep()
+    def rebuild_seen(self) -> None:
+        """Make the visited set again from the states of the complete levels."""
+        shutil.rmtree(self.seen.folder, ignore_errors=True)
+        self.seen.folder.mkdir()
+        if self.records:
+            depth, partitions = len(self.records), self.records[-1]["partitions"]
+            self.seen = VisitedRuns(self.seen.folder, depth, partitions, base=depth)
+            levels = (self.read(each) for each in range(1, depth + 1))
+            self.seen.rebuild(block.fingerprints for level in levels for block in level)
 
-    def _checked_record(self, depth: int) -> dict[str, Any] | None:
-        """The record of a level if it and all files of the level are whole, and of this search."""
+    def _whole_record(self, depth: int) -> dict[str, Any] | None:
+        """The record of a level if it and all files of the level are whole."""
         try:
             record = _read_json(self._record(depth))
         except (OSError, ValueError):
             return None
-        bound = (record.get("depth"), record.get("search"), record.get("before"))
-        if bound != (depth, self._search, self._last_checksum()):
-            return None
         return record if all(map(is_whole, self._pieces(record))) else None
 
-    def level(self, depth: int) -> AnyPath:
+    def level(self, depth: int) -> Path:
         """The folder with the Parquet files of a complete level."""
         return self._level(self.records[depth - 1])
 
-    def _level(self, record: dict[str, Any]) -> AnyPath:
+    def _level(self, record: dict[str, Any]) -> Path:
         return self.path / record["folder"]
 
     def pieces(self, depth: int, owner: int | None = None) -> list[LevelPiece]:
@@ -249,32 +194,14 @@ class RunFolder:
         return rows[::-1]
 
 
-_CHECKSUM = "sha256"
-"""The entry of a JSON file with the checksum of all others."""
-
-
-def _write_json(path: AnyPath, content: dict[str, Any]) -> dict[str, Any]:
-    """Write it with its checksum, whole or not at all; the content as it is read back."""
-    content = json.loads(json.dumps(content))
-    content[_CHECKSUM] = _checksum(content)
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write it whole or not at all."""
     write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
-    return content
 
 
-def _read_json(path: AnyPath) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     """What `_write_json` has written. Raises OSError or ValueError if it is gone or damaged."""
-    try:
-        content = json.loads(path.read_bytes())
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    if not isinstance(content, dict) or content.get(_CHECKSUM) != _checksum(content):
-        raise ValueError("its checksum is another one")
-    return content
-
-
-def _checksum(content: dict[str, Any]) -> str:
-    others = {name: value for name, value in content.items() if name != _CHECKSUM}
-    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
+    return json.loads(path.read_bytes())
 
 
 def _difference(name: str, there: Any, here: Any) -> str:

@@ -75,8 +75,8 @@ def local_session(ui: bool = False, **settings: str) -> "SparkSession":
 def session_at(url: str) -> "SparkSession":
     """The Spark session at an address, with the settings of Spark's own configuration.
 
-    sc://HOST is Spark Connect; anything else is a master: local[4], spark://HOST:7077, yarn,
-    k8s://https://HOST. Raises LabError if there is no Spark, or none at that address.
+    url: a master: local[4], spark://HOST:7077, yarn, k8s://https://HOST. Raises LabError if there
+    is no Spark, or none at that address.
     """
     expect_spark()
     from pyspark.sql import SparkSession
@@ -84,22 +84,17 @@ def session_at(url: str) -> "SparkSession":
     builder = SparkSession.builder.appName("protocol lab")
     try:
         _expect_a_server(url)
-        if url.startswith("sc://"):
-            session = builder.remote(url).getOrCreate()
-            session.version  # asks the server  # noqa: B018
-            return session
         _prepare_environment()
         return builder.master(url).config(*_SAFE_PATH).getOrCreate()
-    except Exception as error:  # Spark's, py4j's or gRPC's
+    except Exception as error:  # Spark's or py4j's
         raise LabError(f"There is no Spark session at {url}: {cause(str(error))}.") from None
 
 
 def _expect_a_server(url: str) -> None:
-    """Raise OSError if nothing listens at sc:// or spark://, where Spark would try for minutes."""
+    """Raise OSError if nothing listens at spark://, where Spark would try for minutes."""
     address = urlsplit(url)
-    default = {"sc": 15002, "spark": 7077}.get(address.scheme)
-    if default and "," not in address.netloc:  # several masters: one of them may be away
-        socket.create_connection((address.hostname or "", address.port or default), 10).close()
+    if address.scheme == "spark" and "," not in address.netloc:  # one of several may be away
+        socket.create_connection((address.hostname or "", address.port or 7077), 10).close()
 
 
 def _start(ui: bool, settings: dict[str, str]) -> "SparkSession":

@@ -5,15 +5,19 @@ beyond them the system would kill the process, and the search's result would be 
 """
 
 import threading
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from protocol_lab.quantities import amount
 from protocol_lab.system.operating_system import address_space
 
 LEAST_GIB, MOST_GIB = 1e-5, 1e6
 
-_CGROUPS = Path("/sys/fs/cgroup")
-_OWN_CGROUPS = Path("/proc/self/cgroup")
+_CONTAINER_LIMITS = [
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+]
+"""Where a container finds its limit: control groups of version 2, and 1."""
+
 _IN_A_PAGE = 1 << 30
 
 
@@ -69,35 +73,11 @@ def _of_machine() -> int:
 
 
 def _container_limits() -> list[int]:
-    """The limits of this process's control groups and their parents, versions 1 and 2."""
-    try:
-        lines = _OWN_CGROUPS.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return []
-    found = []
-    for line in lines:
-        _, colon, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if colon and controllers == "":
-            found += _limits_above(_CGROUPS, path, "memory.max")
-        elif "memory" in controllers.split(","):
-            found += _limits_above(_CGROUPS / "memory", path, "memory.limit_in_bytes")
-    return found
-
-
-def _limits_above(root: Path, path: str, file_name: str) -> list[int]:
-    """The values of the file in a group and each of its parents. In a container the path may be
-    that of the machine, which does not exist there; the container's own group is then the root."""
-    parts = [each for each in PurePosixPath(path).parts if each not in ("/", "..")]
-    found = []
-    for count in range(len(parts) + 1):
-        try:
-            said = root.joinpath(*parts[:count], file_name).read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError):
-            continue
-        if said.isdigit():  # else "max"
-            found.append(int(said))
-    return [each for each in found if each > 0]
+    """The limit of the container that this process runs in, if it is in one."""
+    said = [
+        each.read_text(encoding="ascii").strip() for each in _CONTAINER_LIMITS if each.is_file()
+    ]
+    return [int(each) for each in said if each.isdigit()]  # else it is "max"
 
 
 def _address_space_left() -> list[int]:

@@ -8,15 +8,12 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
 PLATFORM = sys.platform
-
-_UNSHARE = ("unshare", "--map-root-user", "--net")
 
 
 def is_windows() -> bool:
@@ -82,28 +79,6 @@ def limit_process(cpu_seconds: int, memory_bytes: int) -> None:
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         with suppress(OSError, ValueError):
             resource.setrlimit(which, (value, value))
-
-
-def end_with_parent() -> None:
-    """Let the system kill this process when its parent ends, however that ends. Only Linux can."""
-    if is_linux():
-        import ctypes
-
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
-@cache
-def without_network() -> tuple[str, ...]:
-    """What to put before a command, so that it has a network of its own with nothing in it; empty
-    where the system can't do that. Linux mostly can."""
-    import shutil
-    import subprocess
-
-    if not is_linux() or shutil.which(_UNSHARE[0]) is None:
-        return ()
-    tried = subprocess.run([*_UNSHARE, "true"], capture_output=True, check=False)
-    return _UNSHARE if tried.returncode == 0 else ()
 
 
 def kill_with_descendants(process: "Popen") -> None:

@@ -13,18 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 
-from protocol_lab.system.operating_system import address_space
-
 INTERRUPTED, FAILED = 2, 4
 """Exit codes; those of the verdicts are in `cli`."""
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-_LEAST_MEMORY = 1 << 30
-"""Bytes of address space below which nothing is tried."""
-
-_STAMP = "installed.json"
-"""What `lab.py` writes into an environment that is complete."""
 
 _guarded = False
 """Does an interrupt end this process at once?"""
@@ -90,15 +82,9 @@ def begin() -> None:
         return
     guard()
     os.environ["PYTHONSAFEPATH"] = "1"  # the processes it starts import nothing from their folder
-    _open_closed_streams()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.reconfigure(errors="backslashreplace")  # whatever the locale can't say
     sys.excepthook = _end_unexpectedly
-    if _is_short_of_memory():
-        end_with(
-            f"`ulimit -v` leaves this process less than {_LEAST_MEMORY >> 20:,} MiB of memory, and"
-            " the compiler needs more: raise the limit.",
-            sys.argv,
-        )
-        sys.exit(FAILED)
 
 
 def run(load: Callable[[], Callable[[], int]]) -> int:
@@ -143,10 +129,10 @@ def crash(error: BaseException, words: list[str]) -> int:
             words,
         )
         return FAILED
-    if isinstance(error, ModuleNotFoundError) and _is_to_be_installed_again():
+    if isinstance(error, ModuleNotFoundError):
         end_with(
-            f"The environment lacks the module {error.name}: give the same command again, which"
-            " sets the environment up anew.",
+            f"The environment lacks the module {error.name}: remove the folder .venv, and give the"
+            " same command again.",
             words,
         )
         return FAILED
@@ -159,15 +145,6 @@ def crash(error: BaseException, words: list[str]) -> int:
         sentence = f"The kit can't be loaded ({cause}): set it up with `python3 lab.py prepare`."
     end_with(sentence, words)
     return FAILED
-
-
-def _is_to_be_installed_again() -> bool:
-    """Remove the stamp without which `lab.py` sets the environment up; False if there is none."""
-    try:
-        os.remove(os.path.join(sys.prefix, _STAMP))
-    except OSError:
-        return False
-    return True
 
 
 def _end_unexpectedly(
@@ -186,31 +163,6 @@ def _write(stream: object, text: str) -> None:
     if stream is not None:
         with suppress(OSError, ValueError, RuntimeError):  # the last if it is at work just now
             print(text, file=stream, flush=True)
-
-
-def _is_short_of_memory() -> bool:
-    """Is the address space too small to begin with? Numerical libraries then loop for ever while
-    they are loaded, in code that no signal interrupts."""
-    limit = address_space()
-    return limit is not None and limit < _LEAST_MEMORY
-
-
-def _open_closed_streams() -> None:
-    """Where a standard stream is closed, open nothing in its place.
-
-    The next file to be opened would get its number, and what is printed would end in that file.
-    Python's own sys.stdout stays None, so that the loss is noticed; messages go nowhere.
-    """
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.reconfigure(errors="backslashreplace")  # whatever the locale can't say
 
 
 def _flush() -> bool:

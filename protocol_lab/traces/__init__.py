@@ -7,5 +7,4 @@ narration     the same in a sentence or two
 links         a walk as a short string for a link
 itf           a walk in the trace format of Apalache and Quint
 text_exports  a walk as JSON or as a Mermaid diagram
-junit_report  the outcome of a search as JUnit XML
 """

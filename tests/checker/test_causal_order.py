@@ -95,11 +95,7 @@ def told(found) -> str:
 def test_a_search_tells_its_story_in_causal_order(spec, invariant, constants, story):
     model = load(spec).bind(**constants)
     found = explore(model, invariants=[invariant])
-    as_found = explore(model, invariants=[invariant], as_found=True)
     assert told(found) == story
-    assert told(as_found) != story
-    assert found.trace_rows[-1] == as_found.trace_rows[-1]
-    assert found.violation_reason == as_found.violation_reason
     assert Walk.along(found).model == model
 
 

@@ -15,8 +15,8 @@ from protocol_lab.cli import main
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import KitDefect, LabError, SpecError
 from protocol_lab.interchange.readers import read_pasted
+from protocol_lab.traces.itf import to_itf
 from protocol_lab.traces.scenarios import Scenario, parse_scenario, play
-from protocol_lab.traces.text_exports import to_json
 from protocol_lab.traces.walk import Walk
 
 MOST = 1_000
@@ -274,10 +274,11 @@ def packed(text: str | bytes) -> str:
     )
 
 
-def changed(**fields) -> str:
-    """An exported walk with other fields."""
-    walk = play(parse_scenario(ELECT.format("2")))
-    return json.dumps({**json.loads(to_json(walk)), **fields})
+def changed(name: str, value) -> str:
+    """An exported walk with another value of one field."""
+    found = json.loads(to_itf(play(parse_scenario(ELECT.format("2")))))
+    (found if name in ("states", "vars", "loop") else found["#meta"])[name] = value
+    return json.dumps(found)
 
 
 def walk_of(text: str) -> Walk:
@@ -300,16 +301,16 @@ FIELDS = {
     "spec": [None, []],
     "constants": [None, {"self": 1}, {"replicas": [2]}, "replicas"],
     "initial": [3, {}],
-    "steps": [None, [1], [{"text": 1, "caption": ""}], "x"],
-    "states": [None, [], [1, 2]],
-    "loop_from": ["x", -1, 1.5, 99],
+    "vars": [None, [1], ["x"]],
+    "states": [None, [1, 2], [{"#meta": {"step": 1}}]],
+    "loop": ["x", -1, 1.5, 99],
 }
 
 
 @pytest.mark.parametrize("kind", ["link", "packed", *FIELDS])
 def test_links_and_walks_that_are_malformed(kind):
     made = {"link": NO_LINKS, "packed": map(packed, PACKED)}
-    for text in made.get(kind) or [changed(**{kind: value}) for value in FIELDS[kind]]:
+    for text in made.get(kind) or [changed(kind, value) for value in FIELDS[kind]]:
         with pytest.raises(LabError) as raised:
             walk_of(text)
         assert "\n" not in str(raised.value)

@@ -1,4 +1,4 @@
-"""The command line as a real process: signals at any time, streams that are closed or full."""
+"""The command line as a real process: signals at any time, streams that are full."""
 
 import json
 import os
@@ -6,12 +6,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from protocol_lab.system import process
 from tests import ROOT
 
 
@@ -104,30 +102,3 @@ def test_a_broken_installation_is_no_verdict(tmp_path):
     assert done.returncode == 4
     assert "it is broken" in json.loads(done.stdout)["error"]
     assert "Traceback" not in done.stderr
-
-
-def test_a_limit_of_memory_is_no_verdict_and_no_traceback():
-    resource = pytest.importorskip("resource", reason="Windows has none")
-
-    def limit(size: int = 200 << 20) -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
-
-    code, out, err = finished(limit, "check", "kafka.id_sequence", "--engine", "python", "--json")
-    assert code == 4
-    assert "Traceback" not in err
-    assert json.loads(out)["error"]
-
-
-def finished(prepare: Callable[[], None], *words: str) -> tuple[int, str, str]:
-    kit = start(*words, preexec_fn=prepare)
-    out, err = kit.communicate(timeout=300)
-    return kit.returncode, out, err
-
-
-def test_an_environment_that_lacks_a_module_is_set_up_again(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    (tmp_path / "installed.json").write_text("{}", encoding="utf-8")
-    missing = ModuleNotFoundError("No module named 'tqdm'", name="tqdm")
-    assert process.crash(missing, []) == process.FAILED
-    assert "lacks the module tqdm: give the same command again" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []

@@ -1,37 +1,8 @@
-"""Writes traces as other tools do: TLC's JSON, and Apalache's ITF."""
+"""Writes traces as Apalache does, in ITF."""
 
-import json
 import re
 
 from protocol_lab.interchange.tlc_output import Atom, Function, PrintedTrace, Sequence, SetOf, Value
-
-
-def as_json(value: Value) -> object:
-    """A value as TLC's module Json writes it."""
-    match value:
-        case Sequence(items) | SetOf(items):
-            return [as_json(each) for each in items]
-        case Function(pairs):
-            return {str(key): as_json(each) for key, each in pairs}
-        case Atom(name):
-            return name
-    return value
-
-
-def as_dump(trace: PrintedTrace) -> str:
-    """A trace as -dumpTrace json writes it; both lists are sets, so their order means nothing."""
-    states = [
-        [each.number, {name: as_json(value) for name, value in each.variables.items()}]
-        for each in trace.states
-    ]
-    module = {"module": trace.modules[-1]} if trace.modules else {}
-    actions = [
-        [before, {"name": each.action, "location": module}, after]
-        for before, after, each in zip(states, states[1:], trace.states[1:])
-    ]
-    if trace.loop_to:
-        actions.append([states[-1], {"name": trace.closing}, states[trace.loop_to - 1]])
-    return json.dumps({"counterexample": {"action": actions[::-1], "state": states[::-1]}})
 
 
 def as_itf(value: Value) -> object:

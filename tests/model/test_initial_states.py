@@ -10,16 +10,14 @@ import pytest
 
 from protocol_lab import *
 from protocol_lab.catalog import load
-from protocol_lab.checker import compiled_model
-from protocol_lab.checker.compiled_model import CompiledModel, InitialStates
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
-from protocol_lab.model.transitions import initial
+from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.notebook import step
 from protocol_lab.simulation import random_walks
 from protocol_lab.simulation.simulate import simulate
+from protocol_lab.traces.itf import to_itf
 from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
-from protocol_lab.traces.text_exports import read_json, to_json
 from protocol_lab.traces.walk import Walk
 
 SPEC = "pulsar.compaction"
@@ -45,7 +43,7 @@ def test_a_walk_is_exported_with_its_start(model):
     walk = Walk.begin(model, LAST)
     walk.take("compactor_phase_one()")
     assert play(parse_scenario(scenario_text(walk))).row == walk.row
-    assert read_json(to_json(walk)).row == walk.row
+    assert read_pasted(to_itf(walk)).row == walk.row
 
 
 @pytest.mark.parametrize(
@@ -190,36 +188,8 @@ def inductive(s, c):
     return HOLDS if is_inductive(s, c) else "it is not inductive"
 
 
-def starts_of(model) -> InitialStates:
-    return InitialStates(model, CompiledModel(model, [], []).kernels)
-
-
-@pytest.fixture
-def always_compiled(monkeypatch):
-    """However few choices there are, compiled code makes them, and little at a time."""
-    monkeypatch.setattr(compiled_model, "FEWEST", 1)
-    monkeypatch.setattr(compiled_model, "_TOGETHER", 500)
-    monkeypatch.setattr(compiled_model, "_ROOM", 4)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("most_bytes", [1 << 20, 3_000])
-def test_compiled_code_makes_the_same_initial_states(always_compiled, monkeypatch, most_bytes):
-    """In the same order; where there is no room for those of one value, plain Python makes them."""
-    monkeypatch.setattr(compiled_model, "_MOST_BYTES", most_bytes)
-    model = anywhere.bind()
-    plain, found = [each.row for each in initial(model)], starts_of(model)
-    assert list(found.rows()) == plain
-    assert len(plain) > 1_000
-    for row in plain[:: len(plain) // 20]:
-        assert Walk.begin(model, found.text_of(row)).row == row
-    blocks = [block for init in anywhere.inits for block in found._blocks(init)]
-    assert any(rows is None for _, rows in blocks) == (most_bytes == 3_000)
-    assert any(rows is not None for _, rows in blocks)
-
-
-@pytest.mark.slow
-def test_a_counterexample_to_induction_begins_anywhere(always_compiled):
+def test_a_counterexample_to_induction_begins_anywhere():
     model = anywhere.bind(most=3)
     found, plain = (explore(model, engine=each, progress=False) for each in ("native", "python"))
     assert (found.violated, found.initial, found.trace) == ("inductive", plain.initial, plain.trace)

@@ -5,13 +5,13 @@ import pytest
 from protocol_lab import TAKEN, Int8, Named, Spec, Struct
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
+from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.model.constants import choice
 from protocol_lab.model.step_text import start_text
 from protocol_lab.model.transitions import initial
 from protocol_lab.traces.itf import to_itf
 from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
-from protocol_lab.traces.text_exports import read_json, to_json
 from protocol_lab.traces.walk import Walk
 from tests import ROOT
 from tests.toy_specs import letters
@@ -111,8 +111,7 @@ def test_a_value_of_any_name_is_written_so_that_it_is_read_again(number):
     again = [
         play(parse_scenario(scenario_text(walk)), model),
         read_link(link_text(walk), model),
-        read_json(to_json(walk), model),
-        read_json(to_itf(walk), model),
+        read_pasted(to_itf(walk), model),
     ]
     assert {each.row for each in again} == {walk.row}
     assert {each.init for each in again} == {walk.init}

@@ -173,16 +173,16 @@ def test_a_seed_gives_the_same_walks_whatever_the_number_of_threads(monkeypatch)
 
 
 def test_what_was_found_is_a_walk_of_the_protocol():
-    found = simulate(BROKEN, walks=5_000, steps=40, seed=2, as_found=True)
+    found = simulate(BROKEN, walks=5_000, steps=40, seed=2)
     assert (found.verdict, found.violated) == ("violated", "executed_at_most_once")
-    assert len(found.trace) == found.found_in
+    assert len(found.trace) <= found.found_in
     row = found.trace_rows[0]
     for step, expected in zip(found.trace, found.trace_rows[1:], strict=True):
         row = find_step(BROKEN, row, step.text).row
         assert row == expected
     broken = [each.function for each in request_reply.invariants]
     assert [bool(evaluate(BROKEN, row, broken[0])) for row in found.trace_rows] == [
-        *[False] * found.found_in,
+        *[False] * len(found.trace),
         True,
     ]
 
@@ -230,7 +230,7 @@ def still_breaks(row: bytes, texts: list[str]) -> bool:
 
 def test_detours_are_left_out():
     model = lottery.bind()
-    row = simulate(model, invariants=[], walks=1, steps=1, as_found=True)
+    row = simulate(model, invariants=[], walks=1, steps=1)
     assert row.walks == 1
     rows = [bytes(model.layout.size)]
     for way in (1, 2, 0, 3, 0, 4, 4, 0):

@@ -5,10 +5,9 @@ environment that executors inherit.
 
 Searches the named CASES, their larger levels by Spark, with run folders in FOLDER, and
 prints one JSON object: what the executors could import before anything was shipped, and the
-results. MASTER is a Spark master or, for Spark Connect, an sc:// address. Some words stand for
-mischief in the next case, while its second level by Spark is made: `kill-executor` kills one,
-`kill-expanding` and `kill-settling` one when a part of the tasks of that stage is done,
-`kill-driver` ends this process, like a power failure.
+results. MASTER is a Spark master. Some words stand for mischief in the next case, while its second
+level by Spark is made: `kill-executor` kills one, `kill-expanding` and `kill-settling` one when a
+part of the tasks of that stage is done, `kill-driver` ends this process, like a power failure.
 """
 
 import contextlib
@@ -100,8 +99,6 @@ def main(master: str, folder: str, names: list[str]) -> None:
 def _session(master: str, folder: Path):
     from pyspark.sql import SparkSession
 
-    if master.startswith("sc://"):
-        return SparkSession.builder.remote(master).getOrCreate()
     os.environ["JAVA_HOME"] = str(find_java())
     quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     settings = {

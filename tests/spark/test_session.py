@@ -31,7 +31,9 @@ def test_a_task_refuses_what_was_sent_to_another_owner():
         [
             pytest.param("local[2]", 0, "holds"),
             pytest.param("nonsense", 3, "There is no Spark session at nonsense: "),
-            pytest.param("sc://localhost:1", 3, "There is no Spark session at sc://localhost:1: "),
+            pytest.param(
+                "spark://localhost:1", 3, "There is no Spark session at spark://localhost:1: "
+            ),
         ],
     ),
 )

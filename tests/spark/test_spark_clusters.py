@@ -1,4 +1,4 @@
-"""The search on Spark gives the same everywhere: separate executors, a standalone cluster, Connect.
+"""The search on Spark gives the same everywhere: separate executors, a standalone cluster.
 
 The executors run a Python that has the packages and not the kit, started with an environment in
 which there is no way to it; each test begins by looking for it there. Drivers are processes of
@@ -178,32 +178,5 @@ def test_standalone_cluster_and_killed_driver_and_executor(standalone, environme
     assert {path: path.read_bytes() for path in complete} == before
     assert told["executors"] == 2
     assert told["results"].keys() == set(names) & CASES.keys()
-    for name, found in told["results"].items():
-        is_the_same(found, name)
-
-
-def test_spark_connect(environment, tmp_path):
-    """The server has the executors; this side has no JVM."""
-    port, logs = free_port(), tmp_path / "logs"
-    logs.mkdir()
-    settings = {
-        "spark.master": "local[2]",
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": str(port),
-        "spark.ui.enabled": "false",
-        "spark.local.dir": str(tmp_path),
-        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    }
-    server = "org.apache.spark.sql.connect.service.SparkConnectServer"
-    words = ["org.apache.spark.deploy.SparkSubmit", "--class", server]
-    for name, value in settings.items():
-        words += ["--conf", f"{name}={value}"]
-    with started([*words, "spark-internal"], environment, logs) as log:
-        wait_until(lambda: listens(port), log)
-        without_java = environment | {"JAVA_HOME": "/nowhere", "PATH": "/nowhere"}
-        told = answer(
-            run_driver(without_java, f"sc://127.0.0.1:{port}", tmp_path, "kafka-violated", "cell")
-        )
     for name, found in told["results"].items():
         is_the_same(found, name)

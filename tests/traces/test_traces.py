@@ -15,6 +15,7 @@ from protocol_lab.drawing.pictures import caption
 from protocol_lab.errors import LabError
 from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.model.step_text import initial_texts
+from protocol_lab.traces.itf import to_itf
 from protocol_lab.traces.links import PREFIX, link_text, linked_scenario, read_link
 from protocol_lab.traces.scenarios import (
     Scenario,
@@ -24,7 +25,6 @@ from protocol_lab.traces.scenarios import (
     scenario_text,
     scenarios_of,
 )
-from protocol_lab.traces.text_exports import read_json, to_json
 from protocol_lab.traces.walk import Walk
 from tests.request_reply import spec as request_reply
 from tests.tlc_traces import TRACES
@@ -129,13 +129,13 @@ def test_every_form_that_can_be_read_gives_the_walk_back(name, picks):
     walk.start.caption = "where it begins" if len(picks) % 2 else ""
     assert along(play(parse_scenario(scenario_text(walk)))) == along(walk)
     assert along(read_link(link_text(walk))) == along(walk)
-    assert along(read_json(to_json(walk))) == along(walk)
+    assert along(read_pasted(to_itf(walk))) == along(walk)
 
 
 def test_a_spec_of_a_cell_comes_back_with_its_model():
     walk = wander(request_reply.name, [5, 3, 8, 1, 2, 6])
     model = request_reply.bind()
-    for text in (link_text(walk), to_json(walk)):
+    for text in (link_text(walk), to_itf(walk)):
         assert along(read_pasted(text, model)) == along(walk)
         with pytest.raises(LabError, match=r"There is no spec 'toy\.request_reply'"):
             read_pasted(text)
@@ -182,13 +182,13 @@ def test_what_is_pasted_is_recognised():
     assert along(play(read_pasted("\n" + scenario_text(walk)))) == along(walk)
     assert read_pasted(f"```text\n{scenario_text(walk)}```\n") == read_pasted(scenario_text(walk))
     assert along(read_pasted(link_text(walk))) == along(walk)
-    assert along(read_pasted(to_json(walk))) == along(walk)
+    assert along(read_pasted(to_itf(walk))) == along(walk)
     assert read_pasted(KIP_101).model.spec.name == "kafka.kip_101"
     assert read_pasted(KIP_101, walk.model).model.spec.name == "kafka.kip_101"
 
 
 def changed_json(change) -> str:
-    found = json.loads(to_json(talk()))
+    found = json.loads(to_itf(talk()))
     change(found)
     return json.dumps(found)
 
@@ -200,13 +200,17 @@ def changed_json(change) -> str:
         ("Dear all, my cluster is down.", "This can't be played"),
         ("{", "The JSON breaks off"),
         ("{}", "This JSON is not a walk"),
-        (changed_json(lambda found: found["states"].pop()), "This JSON is not a walk"),
-        (changed_json(lambda found: found.update(steps=3)), "This JSON is not a walk"),
+        (changed_json(lambda found: found.update(states=3)), "This JSON is not a walk"),
         (
-            changed_json(lambda found: found["states"][2]["zk_state"].update(leader=2)),
+            changed_json(
+                lambda found: found["states"][2]["zk_state"].update(leader={"#bigint": "2"})
+            ),
             "State 3 of the JSON is not the one",
         ),
-        (changed_json(lambda found: found["constants"].update(replicas=99)), "out of bounds"),
+        (
+            changed_json(lambda found: found["#meta"]["constants"].update(replicas=99)),
+            "out of bounds",
+        ),
         ("# spec: kafka.kip_320 replicas=99", "your scenario, line 1: replicas=99 is out of"),
         ("# spec: kafka.kip_320 brokers=3", "your scenario, line 1: .* no constant 'brokers'"),
         ("# spec: nothing", "your scenario, line 1: There is no spec 'nothing'"),

@@ -6,6 +6,5 @@ candidates     the successors that a task found, each once, grouped by owner
 deduplication  keeps the candidates that are not in the owner's visited set
 visited_runs   the owner's visited set: sorted runs of fingerprints on disk
 level_files    the Parquet files of a level
-remote_path    a path in S3 or HDFS, with what a run folder needs of `pathlib.Path`
 task_reports   what a task reports to the driver: counts, violations, timings
 """

@@ -8,7 +8,9 @@ is used before it was verified.
 
 import hashlib
 import itertools
+import uuid
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from protocol_lab.errors import LabError
-from protocol_lab.spark.executor.remote_path import AnyPath, write_whole
 
 LEVEL = pa.schema(
     [
@@ -43,7 +44,7 @@ _BLOBS_IN_FILE = 8
 class LevelPiece(NamedTuple):
     """A file of a level, with its size in bytes and its checksum (SHA-256, in hex)."""
 
-    file: AnyPath
+    file: Path
     size: int
     checksum: str
 
@@ -53,7 +54,7 @@ Files = dict[str, tuple[int, str]]
 
 
 def write_part(
-    level: AnyPath, owned: Iterable[tuple[int, "Block"]], owner: int | None = None
+    level: Path, owned: Iterable[tuple[int, "Block"]], owner: int | None = None
 ) -> Files:
     """Write states of a level, given with their owners, to files of one owner's or the driver's.
 
@@ -69,6 +70,16 @@ def write_part(
         write_whole(file, content)
         written[file.name] = content.size, hashlib.sha256(content).hexdigest()
     return written
+
+
+def write_whole(path: Path, content: Any) -> None:
+    """Write a buffer to a file, which gets its name only when it is complete."""
+    part = path.with_suffix(f".{uuid.uuid4().hex}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _of(owner: int | None) -> str:
@@ -90,7 +101,7 @@ def _blobs(owner: int, states: "Block") -> Iterator[dict[str, Any]]:
         }
 
 
-def pieces_of(level: AnyPath, files: Files, owner: int | None = None) -> list[LevelPiece]:
+def pieces_of(level: Path, files: Files, owner: int | None = None) -> list[LevelPiece]:
     """The files of a level; those that may have states of one owner if it is given."""
     return [
         LevelPiece(level / name, *known)

@@ -10,6 +10,7 @@ import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ import pyarrow as pa
 from protocol_lab.errors import LabError
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.spark.executor.level_files import LevelPiece, buffer_of, read_piece, write_part
-from protocol_lab.spark.executor.remote_path import AnyPath
 from protocol_lab.spark.executor.task_reports import Report, Stopwatch, TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import VisitedRuns
@@ -143,7 +143,7 @@ def settle_owner(
     before: VisitedRuns,
     after: VisitedRuns,
     reached: int,
-    level: AnyPath,
+    level: Path,
 ) -> Iterator[pa.RecordBatch]:
     """Second stage of a level: candidates of one owner go in; its new states are written, and
     what it and others have to report comes out."""

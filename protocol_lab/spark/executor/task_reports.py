@@ -52,17 +52,16 @@ class Finding(NamedTuple):
 class Report:
     """What tasks have counted and found; the reports of a level are added up.
 
-    new: states that nobody had seen. sent: candidates for them that went to the owners. check: the
-    sum of the new states' fingerprints, modulo 2^64. per_action: generated, by action number.
-    violating: by number in the request's names, the new states that break the invariant, or the
-    generated steps that do. reached: a bit for each expected situation. over: a state in hex of
+    new: states that nobody had seen. sent: candidates for them that went to the owners.
+    per_action: generated, by action number. violating: by number in the request's names, the new
+    states that break the invariant, or the generated steps that do. reached: a bit for each
+    expected situation. over: a state in hex of
     which something could not be computed: its successors, its properties or theirs. spent: seconds
     by what they were spent on. files: what was written, see `level_files.Files`.
     """
 
     new: int = 0
     sent: int = 0
-    check: int = 0
     per_action: list[int] = field(default_factory=list)
     violating: list[int] = field(default_factory=list)
     reached: int = 0
@@ -85,7 +84,6 @@ class Report:
         """Add another task's report."""
         self.new += other.new
         self.sent += other.sent
-        self.check = (self.check + other.check) % 2**64
         self.per_action = sums(self.per_action, other.per_action)
         self.violating = sums(self.violating, other.violating)
         self.reached |= other.reached

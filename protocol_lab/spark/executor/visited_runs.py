@@ -12,11 +12,9 @@ log2(d) + 1 runs, each fingerprint is rewritten at most log2(depth) times, and n
 changed. At the level where P grows each new owner takes its part out of all runs and keeps it as
 one, the base; from there depths are counted anew.
 
-A file begins with a checksum of its name and its fingerprints, which a process verifies when it
-first reads the file.
+The runs follow from the levels: a search that is resumed makes them again.
 """
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from protocol_lab.errors import LabError
-from protocol_lab.spark.executor.remote_path import AnyPath, RemotePath, write_whole
-from protocol_lab.system.temporary_folder import temporary_folder
+from protocol_lab.spark.executor.level_files import write_whole
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class VisitedRuns:
     depth: 0 before the first level; base: the depth that the first run ends with, if P has grown.
     """
 
-    folder: AnyPath
+    folder: Path
     depth: int
     partitions: int
     base: int = 0
@@ -47,20 +43,16 @@ class VisitedRuns:
         base = self.depth + 1 if splits else self.base
         return VisitedRuns(self.folder, self.depth + 1, partitions, base)
 
-    def rebuilt(self) -> "VisitedRuns":
-        """The same with everything in one run."""
-        return VisitedRuns(self.folder, self.depth, self.partitions, self.depth)
-
     def runs(self) -> list[int]:
         """The depths that its runs end with."""
         found = [self.base + each for each in runs_up_to(self.depth - self.base)]
         return [*found, self.base] if self.base else found
 
-    def file(self, run: int, owner: int) -> AnyPath:
+    def file(self, run: int, owner: int) -> Path:
         """The file of one owner's part of a run."""
         return self.folder / f"{run:05}-{self.partitions:04}-{owner:05}.run"
 
-    def files(self) -> set[AnyPath]:
+    def files(self) -> set[Path]:
         """All files that hold it."""
         owners = range(self.partitions)
         return {self.file(run, owner) for run in self.runs() for owner in owners}
@@ -68,8 +60,7 @@ class VisitedRuns:
     def of(self, owner: int, partitions: int) -> list[tuple[int, np.ndarray]]:
         """One owner's part, of this many owners, as pairs (run, sorted fingerprints).
 
-        The fingerprints are left on disk, unless the files are remote or there are more owners now
-        than at that time. Raises LabError if a file is damaged.
+        The fingerprints are left on disk, unless there are more owners now than at that time.
         """
         runs = []
         for run in self.runs():
@@ -88,28 +79,11 @@ class VisitedRuns:
 
     def _save(self, owner: int, prints: np.ndarray) -> None:
         """Write the newest run, under its name only when it is whole."""
-        file = self.file(self.depth, owner)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(file, _checksum(file, prints), prints.data)
-
-    def holds(self, count: int, check: int) -> bool:
-        """Do the runs exist, with this many fingerprints of this sum (modulo 2^64)?"""
-        held = total = 0
-        try:
-            for file in self.files():
-                prints = mapped(file)
-                held += len(prints)
-                total += int(prints.sum(dtype=np.uint64))
-        except LabError:
-            return False
-        return (held, total % 2**64) == (count, check)
+        write_whole(self.file(self.depth, owner), prints.data)
 
     def rebuild(self, fingerprints: Iterable[np.ndarray]) -> None:
-        """Write the single run of `rebuilt` from all fingerprints, which come in any order."""
-        remote = isinstance(self.folder, RemotePath)
-        place = temporary_folder("rebuild", self) if remote else self.folder
-        parts = [place / f"rebuild-{owner:05}.part" for owner in range(self.partitions)]
-        place.mkdir(parents=True, exist_ok=True)
+        """Write the only run, the base, from all fingerprints, which come in any order."""
+        parts = [self.folder / f"rebuild-{owner:05}.part" for owner in range(self.partitions)]
         for part in parts:
             part.write_bytes(b"")
         for prints in fingerprints:
@@ -121,13 +95,6 @@ class VisitedRuns:
             self._save(owner, np.sort(np.fromfile(part, np.uint64)))
             part.unlink()
 
-    def sweep(self) -> None:
-        """Remove every file in the folder that is no part of it."""
-        needed = self.files()
-        for file in self.folder.iterdir():
-            if file not in needed:
-                file.unlink(missing_ok=True)
-
 
 def runs_up_to(depth: int) -> list[int]:
     """The depths whose runs together hold the fingerprints of the depths 1 to `depth`."""
@@ -138,40 +105,11 @@ def runs_up_to(depth: int) -> list[int]:
     return found
 
 
-_verified: dict[Path, tuple[int, ...]] = {}
-"""The local files that this process has verified, as they were then."""
-
-_CHECKSUM_BYTES = 32
-
-
-def mapped(file: AnyPath) -> np.ndarray:
-    """The fingerprints of a run, left on disk; those of a remote one are read into memory. Raises
-    LabError if the file is not there or damaged."""
-    try:
-        if isinstance(file, RemotePath):
-            content = file.read_bytes()
-            prints = np.frombuffer(content, np.uint64, offset=_CHECKSUM_BYTES)
-            if content[:_CHECKSUM_BYTES] != _checksum(file, prints):
-                raise ValueError("its checksum is another one")
-            return prints
-        known = file.stat()
-        count = (known.st_size - _CHECKSUM_BYTES) // 8
-        prints = np.empty(0, np.uint64)
-        if count > 0:  # nothing can't be mapped
-            prints = np.memmap(file, np.uint64, "r", _CHECKSUM_BYTES, count)
-        version = (known.st_mtime_ns, known.st_size, known.st_ino)
-        if _verified.get(file) != version:
-            with file.open("rb") as stream:
-                said = stream.read(_CHECKSUM_BYTES)
-            if said != _checksum(file, prints) or known.st_size != _CHECKSUM_BYTES + prints.nbytes:
-                raise ValueError("its checksum is another one")
-            _verified[file] = version
-    except (OSError, ValueError) as error:
-        raise LabError(
-            f"{file} is damaged ({error}): run the search again with the same folder, and it is"
-            " made again."
-        ) from None
-    return prints
+def mapped(file: Path) -> np.ndarray:
+    """The fingerprints of a run, left on disk."""
+    if not file.stat().st_size:  # nothing can't be mapped
+        return np.empty(0, np.uint64)
+    return np.memmap(file, np.uint64, "r")
 
 
 def owner_of(fingerprints: Any, partitions: int) -> Any:
@@ -180,9 +118,3 @@ def owner_of(fingerprints: Any, partitions: int) -> Any:
     partitions: how many owners there are, a power of two.
     """
     return fingerprints & (partitions - 1)
-
-
-def _checksum(file: AnyPath, prints: np.ndarray) -> bytes:
-    digest = hashlib.sha256(file.name.encode())
-    digest.update(prints.data)
-    return digest.digest()

@@ -1,11 +1,7 @@
-"""Parses the traces that other tools write as JSON: TLC, and those that write ITF.
+"""Parses traces in ITF, the Informal Trace Format of Apalache (its ADR 15) and Quint.
 
-TLC's `-dumpTrace json` gives {"counterexample": {"state": [[1, {...}], ...], "action": [...]}}.
-There a model value is a text, a set is a list, and an argument of a function that is neither a
-number from 1 on nor a text is its TLA+.
-
-ITF, the Informal Trace Format of Apalache (its ADR 15) and Quint, gives {"vars": [...], "states":
-[...], "loop": 3}, where big numbers, sets, tuples and functions are objects such as {"#set": ...}.
+It is {"vars": [...], "states": [...], "loop": 3}, where big numbers, sets, tuples and functions are
+objects such as {"#set": ...}.
 """
 
 import re
@@ -17,13 +13,11 @@ from protocol_lab.errors import LabError
 from protocol_lab.interchange.tlc_output import (
     Atom,
     Function,
-    Items,
     PrintedState,
     PrintedTrace,
     Sequence,
     SetOf,
     Value,
-    value_of,
 )
 
 _SHAPES = (
@@ -39,89 +33,21 @@ _SHAPES = (
 
 
 def trace_of(found: Any) -> PrintedTrace | None:
-    """The trace in what was read from a JSON of TLC or in ITF; None if it is neither.
+    """The trace in what was read from a JSON in ITF; None if it is none.
 
     Raises LabError for one that is damaged.
     """
-    trace = _trace_of(found)
-    if trace is not None and not (trace.states and all(each.variables for each in trace.states)):
-        raise LabError("This trace has no states, or some without variables: export it again.")
-    return trace
-
-
-def _trace_of(found: Any) -> PrintedTrace | None:
+    if not (isinstance(found, dict) and "states" in found and "vars" in found):
+        return None
     try:
-        if isinstance(found, dict) and "states" in found and "vars" in found:
-            return _trace_of_itf(found)
-        if isinstance(found, dict) and "counterexample" in found:
-            return _trace_of_graph(found["counterexample"])
+        trace = _trace_of_itf(found)
     except _SHAPES:
         raise LabError(
-            "This JSON is not the trace that it seems to be: let TLC, Apalache or Quint write it"
-            " again."
+            "This JSON is not the trace that it seems to be: let Apalache or Quint write it again."
         ) from None
-    return None
-
-
-# --- TLC ------------------------------------------------------------------------------------------
-
-
-def _trace_of_graph(found: dict[str, Any]) -> PrintedTrace:
-    """TLC's counterexample: numbered states, and edges (state, action, state)."""
-    states = {int(number): _variables(state) for number, state in found["state"]}
-    count = len(found["state"])
-    if sorted(states) != list(range(1, count + 1)):
-        raise LabError(f"Of the {count} states of this trace some numbers are missing or doubled.")
-    actions: dict[int, dict] = {}
-    loop_to, closing, modules = None, "", []
-    for (before, _), action, (after, _) in found.get("action") or []:
-        modules.append(_module_of(action))
-        if after == before + 1:
-            actions[after] = action
-        elif before == count:
-            loop_to, closing = int(after), str(action["name"])
-    named = [
-        PrintedState(
-            number,
-            str(actions[number]["name"]) if number in actions else "",
-            states[number],
-        )
-        for number in sorted(states)
-    ]
-    return PrintedTrace(
-        named, list(dict.fromkeys(filter(None, modules))), loop_to=loop_to, closing=closing
-    )
-
-
-def _module_of(action: dict[str, Any]) -> str:
-    return str(action.get("location", {}).get("module", ""))
-
-
-def _variables(state: dict[str, Any]) -> dict[str, Value]:
-    return {name: _value_of_tlc(value) for name, value in state.items()}
-
-
-def _value_of_tlc(value: Any) -> Value:
-    match value:
-        case bool() | int():
-            return value
-        case str():
-            return Atom(value)
-        case list():
-            return Items(tuple(map(_value_of_tlc, value)))
-        case dict():
-            return Function(tuple((_argument(key), _value_of_tlc(v)) for key, v in value.items()))
-    raise TypeError(f"{value!r} is no value of TLC")
-
-
-def _argument(text: str) -> Value:
-    """An argument of a function: a text, or other TLA+."""
-    if re.match(r"-?\d+$|<<|[\[{(]|TRUE$|FALSE$", text):
-        return value_of(text)
-    return Atom(text)
-
-
-# --- ITF ------------------------------------------------------------------------------------------
+    if not (trace.states and all(each.variables for each in trace.states)):
+        raise LabError("This trace has no states, or some without variables: export it again.")
+    return trace
 
 
 def _trace_of_itf(found: dict[str, Any]) -> PrintedTrace:
