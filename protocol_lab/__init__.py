@@ -31,6 +31,7 @@ from protocol_lab.model.containers import (
     take,
     truncate,
 )
+from protocol_lab.model.enabledness import enabled
 from protocol_lab.model.layout import (
     NONE,
     Array,
@@ -107,6 +108,7 @@ __all__ = [
     "choice",
     "contains",
     "either",
+    "enabled",
     "erase",
     "eventually",
     "eventually_always",

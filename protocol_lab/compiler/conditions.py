@@ -17,6 +17,7 @@ from typing import Any
 
 import protocol_lab
 from protocol_lab.errors import EvaluationError, LabError, SpecError, quoted, shortened
+from protocol_lab.model.enabledness import enabled
 from protocol_lab.model.evaluation import CONDITION
 from protocol_lab.model.layout import IntegerLayout, Struct
 from protocol_lab.model.spec import Model
@@ -123,7 +124,10 @@ def names_in_scope(model: Model) -> dict[str, Any]:
         scope |= {
             name: value
             for name, value in values
-            if is_plain(value) or isinstance(value, int | str) or _is_struct(value)
+            if is_plain(value)
+            or isinstance(value, int | str)
+            or _is_struct(value)
+            or value is enabled
         }
     known = {each: getattr(builtins, each) for each in BUILT_IN}
     return {**scope, "__name__": __name__, "__builtins__": known}

@@ -16,6 +16,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.model import containers, node_sets
+from protocol_lab.model.enabledness import enabled, writable
 from protocol_lab.reader.reading import assignments, names_assigned, reading
 from protocol_lab.reader.source_code import code_text, error_at, names_read
 
@@ -59,6 +60,8 @@ def changes(function: Callable) -> bool:
 def _changes(function: Callable, seen: set[Callable]) -> bool:
     if function.__module__ == containers.__name__:
         return function not in containers.ONLY_LOOK
+    if function in (enabled, writable):
+        return False
     if function in seen:
         return False
     seen.add(function)
