@@ -360,8 +360,8 @@ class Spec:
     def sometimes(self, function: Callable) -> Callable:
         """What situations were called before. Raises LabError."""
         raise LabError(
-            f"{function.__name__}: `spec.sometimes` is `@spec.situation(expected=True)` now, above a"
-            " function that returns True in the state that must be reachable."
+            f"{function.__name__}: `spec.sometimes` is `@spec.situation(expected=True)` now, above"
+            " a function that returns True in the state that must be reachable."
         )
 
     def claim(
