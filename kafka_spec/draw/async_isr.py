@@ -79,7 +79,6 @@ def _lane(s, c, r: int, hw: int) -> Lane:
             {offset: _offsets_only(hw)[offset] for offset in missing},
             hw if r == c.leader else 0,
             lambda offset, _: offset < s.leader_state.offsets[c.leader],
-            "missing",
         ),
         badge="crown" if r == c.leader else "",
     )

@@ -61,7 +61,6 @@ def _lane(s, c, broker: int, lost: dict[int, Shown]) -> Lane:
             lost if broker == s.leader else {},
             s.high_watermark,
             lambda offset, record: _is_somewhere(s, c, record),
-            "missing",
         ),
         notes=difference(log, _log(s, s.leader), s.leader, broker, "the leader"),
         badge="dead" if broker not in s.running else "crown" if s.leader == broker else "",

@@ -41,13 +41,12 @@ def entries_of(
     lacking: dict[int, Shown] | None = None,
     hw: int | None = None,
     is_kept: Callable[[int, Shown], bool] = nowhere,
-    kept: str = "cut off",
 ) -> list[Entry]:
     """A log's boxes: the records here, and the committed ones that are lacking here.
 
     hw: how many records are committed as far as this node knows; None: it knows of all. Lacking
-    ones are lost only if nobody who can lead has them, as is_kept(offset, record) says; `kept` is
-    the word for the others.
+    ones are lost only if nobody who can lead has them, as is_kept(offset, record) says; the others
+    are cut off.
     """
     entries, lacking = [], lacking or {}
     for offset, record in enumerate(log):
@@ -59,7 +58,7 @@ def entries_of(
         if offset >= len(log):
             entries.append(replace(record.box(offset), mark="lost", gone=str(record)))
     return [
-        replace(each, word=kept)
+        replace(each, word="cut off")
         if each.gone and is_kept(each.offset, lacking[each.offset])
         else each
         for each in entries
