@@ -48,7 +48,7 @@ function keepingPlace(root, change) {
     if (place) [each.scrollLeft, each.scrollTop] = place;
   }
   if (focused && !root.contains(document.activeElement)) {
-    const again = key && root.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`);
-    (again || root).focus({ preventScroll: true });
+    const again = key ? root.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`) : null;
+    (again?.checkVisibility() ? again : root).focus({ preventScroll: true }); // a choice may be gone from an answered question
   }
 }
