@@ -22,6 +22,7 @@ _PAGE = """\
 <title>{title}</title><link rel="icon" href="data:,">
 <style>{style}
 main {{ max-width: 1280px; margin: 16px auto; padding: 0 12px }}
+main, main > button {{ font: 15px/1.4 system-ui, sans-serif }}
 .lab-paper {{ display: none }}
 @media print {{
   main {{ display: none }}

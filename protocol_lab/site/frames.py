@@ -17,7 +17,7 @@ from protocol_lab.stepper.starting_point import Session
 
 ROOMS = {
     "wide": (800, 440),
-    "low": (850, 345),
+    "low": (824, 345),
     "small": (704, 440),
     "small and low": (704, 345),
     "narrow": (352, 2000),
