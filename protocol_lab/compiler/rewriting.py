@@ -239,6 +239,8 @@ class _Rewriter(ast.NodeTransformer):
             name = each.id if isinstance(each, ast.Name) else ""
             if name in own_lists(self.function) or isinstance(declared.get(name), Sequences):
                 raise self._refusal(node, "a list can't be added or multiplied: write a loop")
+            if _is_text(each):
+                raise self._refusal(node, "write a text in one piece")
         return as_call(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:

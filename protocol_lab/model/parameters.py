@@ -180,6 +180,12 @@ def number_of_values(domain: Domain, scope: dict[str, Any]) -> int:
 
 def drawn(domain: Domain, scope: dict[str, Any], chance: Random) -> list[Any]:
     """One value of a domain, drawn at random; none if it has none."""
+    if isinstance(domain, Sequences):
+        low, high = evaluate(domain.low, scope), evaluate(domain.high, scope)
+        length = evaluate(domain.length, scope)
+        if high < low and length:
+            return []
+        return [tuple(chance.randint(low, high) for _ in range(length))]
     found = list(values(domain, scope))
     return [chance.choice(found)] if found else []
 

@@ -317,7 +317,7 @@ def test_stopping_while_it_compiles_says_so(monkeypatch):
         ("add = lambda x: x + 1; s.n = add(s.n)", "with a function inside a function (line 2)"),
         ("global total; total = s.n", "keep what changes in the state: declare a field for it"),
         ("if s.n > 9: raise ValueError", "with a raise (line 2): return the reason"),
-        ("return 'no ' + 'way'", "Write it with numbers, loops and fields of the state only"),
+        ("return 'no ' + 'way'", "write a text in one piece"),
         ("if s.slots: s.n = 1", "s.slots is neither true nor false: ask for one slot"),
         ("x = {1: 2}; s.n = x[1]", "with a dict (line 2): give the state a field Per(...)"),
     ],
