@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 import lab
-from protocol_lab.system import notebook_server, programs
+from protocol_lab.system import programs
 from tests.__main__ import NO_BROWSER_TESTS
 from tests.patience import PATIENCE
 
@@ -260,26 +260,6 @@ def test_too_little_disk_is_noticed_before_anything_is_fetched(kit, monkeypatch,
 
 
 # --- Running -------------------------------------------------------------------------------------
-
-
-def test_jupyterlab_begins_quietly_and_remembers_what_the_reader_arranged(tmp_path):
-    options = notebook_server.settings(tmp_path)
-    overrides = json.loads((tmp_path / "settings" / "overrides.json").read_text(encoding="utf-8"))
-    assert overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
-    (workspace,) = (tmp_path / "workspaces").iterdir()
-    layout = json.loads(workspace.read_text(encoding="utf-8"))["data"]["layout-restorer:data"]
-    assert layout["left"]["collapsed"]
-    assert [option.partition("=")[2] for option in options] == [
-        "False",
-        str(tmp_path / "settings"),
-        str(tmp_path / "workspaces"),
-        "True",
-        f"static_custom_path={tmp_path / 'custom'}",
-    ]
-    assert (tmp_path / "custom" / "custom.css").is_file()
-    workspace.write_text("arranged", encoding="utf-8")
-    notebook_server.settings(tmp_path)
-    assert workspace.read_text(encoding="utf-8") == "arranged"
 
 
 @pytest.mark.parametrize("words", [["help"], ["-h"], ["fuzz", "--help"], ["check", "-h"]])

@@ -13,7 +13,7 @@ from protocol_lab.model.node_sets import as_set
 from protocol_lab.model.state_view import view
 from protocol_lab.model.transitions import attempts, initial
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
-from tests.spec_checks import bind, sampled
+from tests.spec_checks import bind
 
 V4_13, TODAY, LIMBO = "bookkeeper.v4_13", "bookkeeper.protocol", "bookkeeper.with_limbo"
 SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2}
@@ -173,30 +173,6 @@ def test_constants_that_make_no_sense_are_told():
 
 
 # --- What the prose says -----------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [V4_13, TODAY, LIMBO])
-def test_a_message_is_in_one_place_only(name):
-    """Every copy of a message is under way, handled or lost, and of bookies that there are."""
-
-    def mails(value):
-        if hasattr(value, "waiting"):
-            yield value
-        elif hasattr(value, "_layout"):
-            fields = getattr(value._layout, "fields", None)
-            inside = [getattr(value, field) for field in fields] if fields else list(value)
-            for each in inside:
-                yield from mails(each)
-
-    model, found = bind(name), 0
-    for row in sampled((name, ()))[::10]:
-        for mail in mails(view(model.layout, row).messages):
-            sets = (mail.waiting, mail.handled, mail.lost)
-            assert sum(sets) == sets[0] | sets[1] | sets[2]
-            assert as_set(sum(sets)) <= set(range(1, model.constants.bookies + 1))
-            found += 1
-    assert found > 100
 
 
 def test_the_marks_of_one_log_stand_where_the_client_has_them():

@@ -18,7 +18,6 @@ from protocol_lab.model.layout import Bag, resolve
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_initial, find_step, step_of
 from protocol_lab.model.transitions import initial, successors
-from protocol_lab.simulation.simulate import simulate
 from protocol_lab.teaching.exercises import with_action
 from tests.spec_checks import ENGINES, agree
 from tests.toy_specs import Message, counter, letters, polls, shelves
@@ -284,24 +283,6 @@ def test_an_edited_action_is_compiled_alone(tmp_path, monkeypatch):
     before = len(building.compilations)
     explore(with_action(letters, "forget", forget).bind())
     assert building.compilations[before:] == ["toy.letters forget"]
-
-
-def test_stopping_while_it_compiles_says_so(monkeypatch):
-    address_of, compiled = building.Builder._address, []
-
-    def interrupted(self, piece):
-        compiled.append(piece.name)
-        signal.raise_signal(signal.SIGINT)
-        return address_of(self, piece)
-
-    monkeypatch.setattr(building.Builder, "_address", interrupted)
-    model = edited_spec("s.n += 1").bind()
-    for search in (explore, simulate):
-        result = search(model)
-        assert (result.verdict, result.distinct) == (Verdict.UNDECIDED, 0)
-        assert "interrupted while compiling" in str(result)
-        assert result.compile_seconds > 0
-    assert compiled == ["go", "go"]
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,11 @@ import json
 import re
 from dataclasses import replace
 from itertools import combinations, pairwise
-from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
 
-from protocol_lab import Int8, LabError, Node, Per, Seq, Spec, Struct
+from protocol_lab import LabError, Spec
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.diagrams.comparison import compare_branches
 from protocol_lab.diagrams.invariant_strip import invariants_strip, tracks
@@ -18,7 +17,7 @@ from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.diagrams.state_graph import TooManyStates, around, reachable
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.pictures import moment_picture
-from protocol_lab.drawing.state_table import state_columns, state_table
+from protocol_lab.drawing.state_table import state_columns
 from protocol_lab.model.step_text import initial_texts
 from protocol_lab.traces.events import (
     AT_ONCE,
@@ -394,62 +393,6 @@ def test_messages_stand_one_a_line_with_a_column_a_field():
     ]
     drawn = moment_picture(walk.model, walk.moment)
     assert all(f">{each}<" in drawn for each in ("msgs", "mbal", "+1b", "acceptor 2"))
-
-
-MUTEX = ROOT / "examples" / "lamport_mutex.py"
-
-
-def test_channels_between_pairs_make_a_sequence_diagram():
-    walk = Walk.begin(load(MUTEX).bind(n=2))
-    for step in ("request(p=1)", "receive_request(p=2, q=1, place=0)"):
-        walk.take(step)
-    told = [[(e.kind, e.source, e.dest, e.label) for e in each] for _, each in walk_events(walk)]
-    assert told == [
-        [("sent", "process 1", "process 2", "req, clock 1")],
-        [
-            ("delivered", "process 1", "process 2", "req, clock 1"),
-            ("sent", "process 2", "process 1", "ack"),
-        ],
-    ]
-    assert lifelines(walk.model) == ["process 1", "process 2"]
-
-
-class Nodes(NamedTuple):
-    nodes: int = 2
-
-
-Someone = Node("nodes")
-
-
-class Inboxes(Struct):
-    inbox: Per(Someone, Seq(Int8, 2))
-
-
-@pytest.mark.parametrize(
-    ("path", "ends", "told"),
-    [
-        ("inbox", {}, "say who the dest is"),
-        ("inbox", {"source": "outside", "dest": 3}, "say who the dest is"),
-        ("other", {}, "there is no field 'other'"),
-    ],
-)
-def test_ends_that_no_index_has_are_refused(path, ends, told):
-    with pytest.raises(LabError, match=told):
-        Spec("toy.inboxes", Inboxes, Nodes).messages(path, **ends)
-
-
-@pytest.mark.parametrize("name", spec_names())
-def test_any_state_can_be_the_base(name):
-    walk = random_walk(load(name).bind(), 25, seed=4)
-    rows = [each.row for each in walk.path]
-    for one, other in [(rows[0], rows[-1]), (rows[-1], rows[0]), (rows[-1], rows[-1])]:
-        table = state_table(walk.model, one, other)
-        columns, lines = state_columns(walk.model, one, other)
-        marked = [each.differs for each in lines]
-        marked += [
-            any(p.mark for p in cell) for each in columns for _, row in each.rows for cell in row
-        ]
-        assert any(marked) == any(each.differs for each in table) == (one != other)
 
 
 # --- Two walks side by side ----------------------------------------------------------------------

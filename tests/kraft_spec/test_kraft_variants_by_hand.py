@@ -16,10 +16,6 @@ def with_end_quorum_epoch(**constants) -> HandMade:
     return HandMade.of("kraft.kip_853_with_end_quorum_epoch", **constants)
 
 
-def with_empty_disks(**constants) -> HandMade:
-    return HandMade.of("kraft.kip_853_with_empty_disks", **constants)
-
-
 THREE = {"init_cluster_size": 3, "max_spawned_servers": 3}
 
 
@@ -213,41 +209,3 @@ def test_announcements_are_lost_with_a_disk():
     sent(made.s.end_quorum_requests, EndQuorumEpochRequest)
     after = made.after("crash_lose_state(server=3)").end_quorum_requests
     assert [(each.source, each.dest) for each in after] == [(1, 2)]
-
-
-# --- Empty disks ---------------------------------------------------------------------------------
-
-
-BACK = "restart_without_state(server=2)"
-
-
-def dead(**constants) -> HandMade:
-    """Server 2 of three has lost its disk."""
-    bounds = {"max_spawned_servers": 4, "max_empty_restarts": 1}
-    made = with_empty_disks(**{**THREE, **bounds, **constants})
-    made.s.state[2], made.s.role[2] = "dead_no_state", NONE
-    return made
-
-
-def test_a_lost_host_comes_back_within_the_bounds():
-    made = dead()
-    s = made.after(BACK)
-    assert (s.role[4], s.state[4], s.server_ids[4].host) == ("observer", "unattached", 2)
-    assert (s.aux_ctrs.empty_restart_ctr, s.aux_disk_id_gen) == (1, 1)
-    made.s.aux_ctrs.empty_restart_ctr = 1
-    assert "no restart with an empty disk is left" in made.refusal(BACK)
-    assert "no server is left to be started" in dead(max_spawned_servers=3).refusal(BACK)
-
-
-def test_a_host_comes_back_once():
-    made = dead()
-    made.s.server_ids[4].host = 2
-    made.s.role[4], made.s.state[4] = "observer", "voted"
-    assert "another server runs on its host" in made.refusal(BACK)
-    made.s.state[4] = "dead_no_state"
-    assert "no server is left" in made.refusal(BACK)
-
-
-def test_only_a_server_that_was_started_and_lost_its_disk_comes_back():
-    assert "was never started" in dead().refusal("restart_without_state(server=4)")
-    assert "has its disk" in dead().refusal("restart_without_state(server=1)")

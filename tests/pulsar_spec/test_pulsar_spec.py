@@ -99,24 +99,6 @@ def test_the_guards_bound_everything_that_is_stored():
     assert encode_plain(model.layout, plain_value(model.layout, row)) == row
 
 
-def test_a_consumer_may_receive_everything_twice():
-    """All of the ledger, and all of the topic: then `received` is full to the last slot."""
-    constants = {**READS, "message_sent_limit": 20, "consumer_reads": "ledger_then_topic"}
-    model = bind(BASE, retain_null_key=True, **constants)
-    row = walk(
-        model,
-        *["producer(input_key=0, input_value=1)"] * 20,
-        *COMPACT,
-        MAKE_KNOWN[0],
-        "consumer_connects()",
-        *["consumer_receives()"] * 40,
-    )
-    received = plain(view(model.layout, row))["consumer"]["received"]
-    assert received == [*range(1, 21), *range(1, 21)]
-    assert len(received) == len(view(model.layout, row).consumer.received.items)
-    assert not find_step(model, row, "consumer_receives()").over_capacity
-
-
 @pytest.mark.parametrize("reads", ["by_position", "ledger_then_topic"])
 def test_what_a_consumer_gets_before_and_after_the_horizon(reads):
     """The ledger has message 2 only, of three; the topic follows after the horizon, not on it."""

@@ -4,27 +4,12 @@ import json
 import tempfile
 from collections import Counter
 from itertools import islice
-from typing import Annotated, NamedTuple
 
 import numpy as np
 import pytest
 
 from benchmarks.reduction import LOSSES
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Int8,
-    LabError,
-    Limits,
-    Node,
-    NodeSet,
-    Range,
-    Spec,
-    Struct,
-    Subset,
-    only,
-    size,
-)
+from protocol_lab import HOLDS, TAKEN, Int8, LabError, Range, Spec, Struct
 from protocol_lab.catalog import load
 from protocol_lab.checker import cross_check
 from protocol_lab.checker.request import SearchRequest
@@ -43,13 +28,6 @@ from tests.request_reply import spec as request_reply
 from tests.toy_specs import counter
 
 # --- A spec whose walks can be counted by hand -------------------------------------------------
-
-
-Listener = Node("listeners")
-
-
-def only_to(listener) -> int:
-    return only(listener)
 
 
 class State(Struct):
@@ -94,52 +72,6 @@ def test_how_often_a_step_is_drawn(bias, share):
     result = simulate(lottery.bind(), invariants=[], walks=20_000, steps=1, bias=bias)
     assert result.per_action["rare"] / result.steps == pytest.approx(share, abs=0.015)
     assert sum(result.per_depth) == 40_000
-
-
-class Rumour(Struct):
-    heard: NodeSet(Listener)
-    asked: Int8
-
-
-class Town(NamedTuple):
-    listeners: Annotated[int, Limits(1, 8, "people", classes=(8,))] = 8
-
-
-rumour = Spec("toy.rumour", Rumour, Town, "Telling eight people takes long; asking ends it all.")
-
-
-@rumour.init
-def silence(s: Rumour, c):
-    return TAKEN
-
-
-@rumour.action
-def tell(s: Rumour, c, listener: Listener, lost: Subset(only_to)):
-    if s.asked:
-        return "the rumour was denied"
-    s.heard |= only(listener) & ~lost
-    return TAKEN
-
-
-@rumour.action
-def ask(s: Rumour, c):
-    s.asked = 1
-    return TAKEN
-
-
-@rumour.invariant
-def somebody_has_not_heard(s: Rumour, c):
-    return "all have heard" if size(s.heard) == c.listeners else HOLDS
-
-
-def test_in_a_swarm_some_walks_get_where_hardly_one_that_is_drawn_evenly_does():
-    found = {
-        bias: simulate(rumour.bind(), walks=4_000, steps=20, seed=1, bias=bias)
-        for bias in ("actions", "swarm")
-    }
-    assert found["actions"].verdict == "undecided"
-    assert found["swarm"].violated == "somebody_has_not_heard"
-    assert len(found["swarm"].trace) == 8
 
 
 def test_why_walks_end():

@@ -198,17 +198,6 @@ def test_a_caption_says_a_refused_step_in_words(name, depth, told):
     assert board(walk, unfolded=[])["caption"]["text"].endswith(told)
 
 
-def test_captions_come_from_the_scenario_or_from_the_action(talk, walk):
-    assert board(walk)["caption"]["text"] == "Broker 1 leads in epoch 0."
-    caption = ask(talk, "redo")["caption"]
-    assert caption == {
-        "slide": "46",
-        "text": "producer 1 sends to the leader",
-        "is_written": True,
-        "step": "produce_message(replica=1, producer=1)",
-    }
-
-
 def test_the_timeline_shows_where_slides_and_violations_are(talk):
     dots = moments(talk.view)
     assert [dot["slide"] for dot in dots][:4] == ["", "46", "47", "48"]
@@ -469,21 +458,6 @@ def test_a_spec_without_tla_says_why():
     shown = ask(stepper, "choose", tla=True)["panel"]["tla"]
     assert shown["text"] == ""
     assert re.fullmatch(r"leaves_bits: s\.n \^ 5 \(.*\): bits .*\.", shown["reason"])
-
-
-def test_a_refusal_and_a_violation_show_the_values_that_decided(talk):
-    ask(talk, "redo")
-    ask(talk, "unfold", key="cannot")
-    cases = {
-        choice["step"]: case["values"]
-        for each in talk.view["cannot"]
-        for why in each["reasons"]
-        for case in why["cases"]
-        for choice in case["choices"]
-    }
-    assert cases["elect_new_leader(replica=2)"] == "zk_state.leader = 1"
-    broken = [each for each in ask(talk, "last")["invariants"] if not each["holds"]]
-    assert broken[0]["values"]
 
 
 # --- What is computed in the background --------------------------------------------------------

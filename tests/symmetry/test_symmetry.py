@@ -22,16 +22,12 @@ from protocol_lab import (
     Int16,
     LabError,
     Limits,
-    Member,
     Node,
     NodeSet,
     Per,
     Seq,
     Spec,
     Struct,
-    add,
-    only,
-    take,
 )
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.cli import main
@@ -353,42 +349,3 @@ def test_a_view_can_hide_a_violation():
     assert explore(model, progress=False).violated == "executed_at_most_once"
     hidden = agree(model, view=True, progress=False)
     assert (hidden.violated, hidden.verdict) == (None, "undecided")
-
-
-# --- Bags of numbers ---------------------------------------------------------------------------
-
-
-class Numbers(Struct):
-    seen: Bag(Int16, 3)
-    groups: Bag(NodeSet(Server), 2)
-
-
-@pytest.mark.slow
-def test_numbers_in_a_bag_keep_their_order_when_nodes_are_renamed():
-    spec = Spec("toy.numbers", Numbers, Constants)
-    spec.symmetric(Server)
-
-    @spec.init
-    def start(s: Numbers, c):
-        for number in (256, -1, 1):
-            add(s.seen, number)
-        return TAKEN
-
-    @spec.action
-    def group(s: Numbers, c, n: Server):
-        if s.groups.size == 2:
-            return "there are two"
-        add(s.groups, only(n))
-        return TAKEN
-
-    @spec.action
-    def forget(s: Numbers, c, number: Member("seen")):
-        take(s.seen, number)
-        return TAKEN
-
-    rows = {row.tobytes() for row in explore(spec.bind(), progress=False).states}
-    assert len(rows) == 8 * (1 + 3 + 6)  # what is left of three numbers, and up to two servers
-    names = {"servers": [0, 3, 1, 2]}
-    assert {renamed(spec.bind().layout, row, names) for row in rows} == rows
-    result = agree(spec.bind(), symmetry=True, progress=False)
-    assert (result.verdict, result.distinct) == ("holds", 8 * 4)

@@ -344,23 +344,6 @@ def test_what_is_not_read_is_named_and_takes_the_all_clear_away(unpacked, tmp_pa
         assert f"a.log is a log of {name}: the kit reads those of Kafka only." in why(cuts)
 
 
-def test_what_may_not_be_read_is_passed_over(unpacked, monkeypatch):
-    """A file that belongs to somebody else; root may read everything, so it is acted."""
-    path_open = Path.open
-
-    def refused(path: Path, *args, **options):
-        if path == unpacked / "node1" / "server.log":
-            raise PermissionError(13, "Permission denied", str(path))
-        return path_open(path, *args, **options)
-
-    monkeypatch.setattr(Path, "open", refused)
-    report = read([unpacked])
-    assert "node1/server.log can't be read (Permission denied)." in report.notes[0]
-    assert report.partitions
-    alone = read([unpacked / "node1" / "server.log"])
-    assert "server.log can't be read (Permission denied)." in str(alone.answer)
-
-
 def test_the_command(unpacked, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["logs", str(unpacked), "--topic", "t", "--page", str(page)]) == 1

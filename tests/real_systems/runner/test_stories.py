@@ -4,7 +4,6 @@ import json
 import re
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
 
@@ -171,26 +170,6 @@ def test_a_story_that_fails_says_where(own_story, capsys):
     err = capsys.readouterr().err
     assert "mine can't go on: AttributeError: 'Recorder' object has no attribute 'produce'" in err
     assert "(mine.py, line 7)" in err
-
-
-def test_a_case_without_its_comma_gets_a_sentence_before_the_run(own_story, capsys):
-    own_story('stage.act("it happens")', cases='(Case("1.0.0"))')
-    assert main(["real", "mine.py"]) == 4
-    out, err = capsys.readouterr()
-    assert "the cases of mine are one case, not a tuple: write (Case(...),)" in err
-    assert "it happens" not in out
-
-
-def test_a_stage_that_is_not_called_gets_a_sentence():
-    with pytest.raises(LabError, match="the stage of loss is a function that makes one: call it"):
-        replace(LOSS, staging=lambda **given: STAGING)
-
-
-def test_a_story_without_a_case_asks_for_a_release(own_story, capsys):
-    own_story('stage.act("it happens")', cases="()")
-    assert main(["real", "mine.py"]) == 3
-    assert "mine has no case: name a release" in capsys.readouterr().err
-    assert main(["real", "mine.py", "--release", "1.0.0"]) == 0
 
 
 def test_another_outcome_than_the_known_one_exits_with_1(stubbed, capsys):
