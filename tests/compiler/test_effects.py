@@ -3,12 +3,26 @@
 import re
 import runpy
 from textwrap import indent
+from typing import NamedTuple
 
 import pytest
 
-from protocol_lab import HOLDS, TAKEN, LabError, Range
+from protocol_lab import (
+    HOLDS,
+    NO_LIMIT,
+    TAKEN,
+    Int8,
+    LabError,
+    Node,
+    Per,
+    Range,
+    Spec,
+    Struct,
+    flag,
+)
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.compiler.effects import may_refuse_changed
+from protocol_lab.compiler import building
+from protocol_lab.compiler.effects import first_guards, may_refuse_changed
 from protocol_lab.errors import SpecError
 from protocol_lab.explore import explore
 from tests.checker.test_faults import LATE, Nothing, State, counting
@@ -148,3 +162,101 @@ def test_a_property_that_changes_the_state_is_not_compiled():
 
     with pytest.raises(LabError, match="meddles changes the state, or may do so: only actions"):
         explore(spec.bind(), progress=False)
+
+
+# --- Actions that a constant rules out -----------------------------------------------------------
+
+
+class CrashConstants(NamedTuple):
+    nodes: int = 2
+    max_crashes: int = 0
+    debt: int = 0
+    repairs: bool = False
+
+
+Server = Node("nodes")
+LEAST = 1
+
+
+class CrashState(Struct):
+    crashes: Int8
+    up: Per(Server, Int8)
+
+
+spec = Spec("toy.crashes", CrashState, CrashConstants)
+
+
+@spec.init
+def init(s: CrashState, c: CrashConstants):
+    s.crashes = 0 - c.debt
+    for node in range(1, c.nodes + 1):
+        s.up[node] = 1
+    return TAKEN
+
+
+@spec.action
+def crash(s: CrashState, c: CrashConstants, server: Server):
+    """A server ends."""
+    if s.crashes >= c.max_crashes:
+        return "no crash is left"
+    if s.up[server] == 0:
+        return "it is down"
+    s.up[server] = 0
+    s.crashes += 1
+    return TAKEN
+
+
+@spec.action
+def repair(s: CrashState, c: CrashConstants, server: Server):
+    """A server comes back."""
+    if s.up[server] == 1:
+        return "it is up"
+    if s.crashes > 100 or not c.repairs:
+        return "nothing is repaired"
+    s.up[server] = 1
+    return TAKEN
+
+
+def compiled_anew(**constants) -> tuple[int, list[str]]:
+    """How many states are found, and what was compiled for that."""
+    before = len(building.compilations)
+    found = explore(spec.bind(**constants), progress=False)
+    assert found.per_action == explore(spec.bind(**constants), engine="python").per_action
+    return found.distinct, [each.partition(" ")[2] for each in building.compilations[before:]]
+
+
+def test_the_rest_of_an_action_is_compiled_where_its_guards_let_it_happen(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(building, "loaded", {})
+    assert compiled_anew() == (1, ["crash (guards)", "repair (guards)"])
+    assert compiled_anew(debt=1) == (3, ["crash", "repair"])  # below 0, against what was guessed
+    assert compiled_anew(max_crashes=2, repairs=True)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("test", "is_ruled_out"),
+    [
+        ("s.n >= c.none", True),
+        ("s.n >= c.two", False),
+        ("s.n < c.two", False),
+        ("c.two > LEAST and not c.off", True),
+        ("c.two < LEAST or s.n > 1", False),
+        ("c.off", False),
+        ("not c.two", False),
+        ("s.n >= c.unlimited", False),
+        ("c.none <= s.n and s.n == 1", False),
+        ("s.n - 1 >= c.none", False),
+    ],
+)
+def test_which_guards_refuse_whatever_the_state_is(test, is_ruled_out):
+    class Some(NamedTuple):
+        none: int = 0
+        two: int = 2
+        off: flag("") = 0
+        unlimited: int = NO_LIMIT
+
+    text = f"def act(s, c):\n    if {test}:\n        return 'no'\n    s.n += 1\n    return ''\n"
+    scope = {"LEAST": 1}
+    exec(text, scope)
+    scope["act"].lab_source = text
+    assert (first_guards(scope["act"], Some()) is not None) == is_ruled_out

@@ -1,13 +1,25 @@
 """The Kafka specs: engines that agree, capacities, and what the prose claims."""
 
+import inspect
+import re
+
 import pytest
 
+from kafka_spec import async_isr, kip_320
+from kafka_spec.actions import update_isr
+from kafka_spec.exercises.async_isr import controller_handle_request
+from kafka_spec.exercises.truncation import UNFENCED
+from kafka_spec.kip_320 import has_follower_reached_high_watermark, is_following_leader_epoch
+from kafka_spec.kip_966 import spec
+from kafka_spec.model import is_in_isr, is_true_leader
 from kafka_spec.unclean_leader_election import elects_where_latest_offset_would
+from protocol_lab import TAKEN, with_node
 from protocol_lab.catalog import spec_names
 from protocol_lab.explore import explore
 from protocol_lab.model.constants import capacities
-from protocol_lab.model.state_view import encode_plain, plain_value
+from protocol_lab.model.state_view import encode_plain, plain_value, view
 from protocol_lab.model.step_text import find_step
+from protocol_lab.teaching.exercises import with_action
 from protocol_lab.traces.scenarios import read_scenario, scenarios_of
 from tests.spec_checks import agree, bind, walk
 
@@ -223,3 +235,121 @@ def test_talk_is_told_slide_by_slide():
     assert set(told["talk_46_56_found_scenario"]) == set(range(46, 57))
     # Slides 17, 21, 25 and 28 show or say something without a step.
     assert set(told["talk_17_31_first_alive_loses_data"]) == set(range(18, 32)) - {21, 25, 28}
+
+
+# --- KIP-966 -------------------------------------------------------------------------------------
+
+
+ALONE = {"broker_count": 1, "init_replication_factor": 1, "init_isr_size": 1, "min_isr": 1}
+KILLED = "no_data_loss_shutdown(broker={0}, shutdown=unclean, leader={1})"
+REGISTERS = "receive_broker_reg_request(message=RegisterRequest(source={0}), leader={1})"
+
+
+def partition_after(model, *steps: str):
+    """The controller's partition after these steps."""
+    return view(model.layout, walk(model, *steps)).con_partition_metadata
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_lone_leader_cannot_write_twice(lost):
+    """TLC stops there, too: the original reads the log as it was before the write."""
+    result = explore(
+        spec.bind(**ALONE, values=2, data_loss_shutdown_limit=lost), invariants=[], progress=False
+    )
+    assert result.verdict == "undecided"
+    assert "write_record_to_leader" in result.undecided_reason
+
+
+def test_the_last_member_of_the_isr_stays_in_it_only_without_elr():
+    after = {}
+    for name in ("release_3_7", "release_4_1"):
+        model = spec.bind(name)
+        steps = ("fence_broker(broker=1, leader=2)", "data_loss_shutdown(broker=2, leader=0)")
+        after[name] = partition_after(model, *steps)
+    assert list(after["release_3_7"].isr) == [2]
+    assert list(after["release_3_7"].elr) == []
+    assert list(after["release_4_1"].isr) == []
+    assert list(after["release_4_1"].elr) == [1, 2]
+    assert list(after["release_4_1"].last_known_elr) == [2]
+
+
+def test_the_last_known_leader_is_forgotten_when_somebody_leads():
+    model = spec.bind(
+        no_data_loss_shutdown_limit=2, data_loss_shutdown_limit=0, last_known_leader=True
+    )
+    steps = [KILLED.format(1, 2), KILLED.format(2, 0)]
+    for broker, leader in ((1, 0), (2, 2)):
+        assert list(partition_after(model, *steps).last_known_elr) == [2]
+        steps += [f"broker_start(broker={broker})", REGISTERS.format(broker, leader)]
+    after = partition_after(model, *steps)
+    assert (after.leader, list(after.isr), list(after.last_known_elr)) == (2, [2], [])
+
+
+def test_without_the_last_known_leader_nobody_leads():
+    model = spec.bind(no_data_loss_shutdown_limit=2, data_loss_shutdown_limit=0)
+    steps = [KILLED.format(1, 2), KILLED.format(2, 0)]
+    for broker in (1, 2):
+        steps += [f"broker_start(broker={broker})", REGISTERS.format(broker, 0)]
+    after = partition_after(model, *steps)
+    assert (after.leader, list(after.isr), list(after.elr)) == (0, [], [])
+    assert list(after.last_known_elr) == [1, 2]
+
+
+def test_a_clean_shutdown_keeps_a_broker_eligible():
+    model = spec.bind(no_data_loss_shutdown_limit=1)
+    for shutdown, elr in (("clean", [1]), ("unclean", [])):
+        stops = f"no_data_loss_shutdown(broker=1, shutdown={shutdown}, leader=2)"
+        steps = (stops, "broker_start(broker=1)", REGISTERS.format(1, 2))
+        assert list(partition_after(model, *steps).elr) == elr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("release", "states"), [("release_3_6", 17), ("release_3_7", 17)])
+def test_releases_without_elr_lose_a_record_by_one_power_cut(release, states):
+    model = spec.bind(release, max_messages_in_flight=1)
+    result = explore(model, invariants=["no_committed_record_lost_globally"], progress=False)
+    assert (result.verdict, len(result.trace_rows)) == ("violated", states)
+
+
+# --- What each guard keeps out -------------------------------------------------------------------
+
+
+FENCES = [guard_name for guard_name in UNFENCED if guard_name != "fenced_leader_shrink_isr"]
+
+
+def expand_before_all_is_committed(s, c, leader, follower):
+    """As fenced_leader_expand_isr, without its last guard."""
+    if not is_true_leader(s, leader):
+        return "the replica is not the leader that the controller knows"
+    if is_in_isr(s, follower, leader):
+        return "the follower is in the ISR already"
+    if not is_following_leader_epoch(s, follower, leader):
+        return "the follower does not follow this leader in its epoch"
+    if not has_follower_reached_high_watermark(s, follower, leader):
+        return "the follower has not reached the high watermark"
+    update_isr(s, leader, with_node(s.replica_state[leader].isr, follower))
+    return TAKEN
+
+
+BROKEN = [
+    *(
+        (kip_320, guard_name, UNFENCED[guard_name], f"{guard_name}, .* epoch")
+        for guard_name in FENCES
+    ),
+    (
+        kip_320,
+        "fenced_leader_expand_isr",
+        expand_before_all_is_committed,
+        "all of earlier epochs is committed",
+    ),
+    (async_isr, "controller_handle_request", controller_handle_request, "Without this guard"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "guard_name", "without", "guard"), BROKEN)
+def test_a_module_says_what_breaks_without_the_guard(module, guard_name, without, guard):
+    said = re.findall(rf"{guard}: (\d+) steps to (\w+)", inspect.getsource(module))
+    found = explore(with_action(module.spec, guard_name, without).bind(), progress=False)
+    assert said == [(str(len(found.trace)), found.violated)]

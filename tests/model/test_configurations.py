@@ -10,6 +10,8 @@ from protocol_lab.catalog import load, spec_names
 from protocol_lab.cli import describe, main
 from protocol_lab.explore import explore
 from protocol_lab.model.constants import DEFAULT, Configuration, bind, show
+from protocol_lab.model.evaluation import keeping_results, kept
+from protocol_lab.model.transitions import evaluate, initial
 
 CHAINING = "bookkeeper.ledger_chaining"
 
@@ -109,3 +111,35 @@ def test_a_default_may_be_a_name():
 def test_a_default_that_is_no_name_is_named():
     with pytest.raises(LabError, match="order=latest is not one of oldest, newest"):
         bind(Misspelled, {}, "served")
+
+
+def test_within_the_context_nothing_is_computed_twice():
+    calls = []
+
+    def ask(key: str) -> int:
+        return kept(key, lambda: calls.append(key) or len(calls))
+
+    assert [ask("one"), ask("one")] == [1, 2]
+    with keeping_results():
+        assert [ask("one"), ask("one"), ask("other")] == [3, 3, 4]
+        with keeping_results():
+            assert ask("one") == 5
+        assert ask("one") == 3
+    assert ask("one") == 6
+
+
+def test_invariants_are_kept_by_their_constants():
+    """A bound of another value may give another answer for the same bytes."""
+    calls = []
+
+    def counted(s, c):
+        calls.append(c.max_id)
+        return ""
+
+    spec = load("kafka.id_sequence")
+    models = [spec.bind(max_id=bound) for bound in (2, 3)]
+    [start] = initial(models[0])
+    with keeping_results():
+        for model in [*models, *models]:
+            assert evaluate(model, start.row, counted) == ""
+    assert calls == [2, 3]

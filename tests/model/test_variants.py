@@ -4,8 +4,11 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
+from protocol_lab import *
 from protocol_lab import TAKEN, Int8, LabError, Limits, Spec, Struct, extends, flag
+from protocol_lab.drawing.pictures import picture
 from protocol_lab.model.constants import limits_of
+from protocol_lab.model.transitions import initial
 from tests.spec_checks import agree
 
 
@@ -82,3 +85,138 @@ def test_both_engines_explore_it(variant):
 def test_the_other_lacks_what_is_added():
     with pytest.raises(LabError, match="forwards has no constant 'back'; it has: most, step"):
         counter("forwards").bind(back=True)
+
+
+# --- Classes that are declared again -------------------------------------------------------------
+
+
+class Redeclared(Struct):
+    n: Int8
+
+
+def begin(s, c):
+    return TAKEN
+
+
+CELL = """
+from typing import NamedTuple
+from protocol_lab import TAKEN, Int8, Spec, Struct
+
+class Redeclared(Struct):
+    n: Int8
+
+spec = Spec("cell.one", Redeclared)
+
+@spec.init
+def begin(s, c):
+    return TAKEN
+"""
+
+
+@pytest.fixture
+def cells():
+    """The names of a notebook in which one spec was declared."""
+    scope = {"__name__": "__main__"}
+    exec(CELL, scope)
+    return scope
+
+
+def fields(spec: Spec) -> list[str]:
+    return [*spec.bind().layout.fields]
+
+
+def test_a_class_that_was_edited_replaces_the_older_one(cells):
+    assert fields(cells["spec"]) == ["n"]
+    exec("class Redeclared(Struct):\n    n: Int8\n    more: Int8", cells)
+    assert fields(cells["spec"]) == ["n", "more"]
+
+
+def test_a_class_is_not_replaced_with_its_base_in_another_module(cells):
+    exec("from tests.model import test_redeclared_classes as base", cells)
+    exec(
+        "class Redeclared(base.Redeclared):\n    more: Int8\nwider = Spec('cell.two', Redeclared)",
+        cells,
+    )
+    cells["wider"].init(begin)
+    assert fields(cells["wider"]) == ["n", "more"]
+
+
+def test_nor_with_one_that_extends_it_or_that_it_extends(cells):
+    exec(
+        "class Redeclared(Redeclared):\n    more: Int8\nwider = Spec('cell.two', Redeclared)", cells
+    )
+    cells["wider"].init(cells["begin"])
+    assert (fields(cells["spec"]), fields(cells["wider"])) == (["n"], ["n", "more"])
+    exec("class Redeclared(Struct):\n    n: Int8\n    other: Int8", cells)
+    assert (fields(cells["spec"]), fields(cells["wider"])) == (["n", "other"], ["n", "more"])
+
+
+def test_nor_with_the_state_of_another_spec(cells):
+    exec("class Redeclared(Struct):\n    x: Int8\nother = Spec('cell.other', Redeclared)", cells)
+    cells["other"].init(cells["begin"])
+    assert (fields(cells["spec"]), fields(cells["other"])) == (["n"], ["x"])
+
+
+# --- Nodes ---------------------------------------------------------------------------------------
+
+
+class Cars(NamedTuple):
+    right: Annotated[int, Limits(0, 3, "cars from the right")] = 2
+    left: Annotated[int, Limits(0, 3, "cars from the left")] = 1
+
+
+Car = Node("right + left", noun="car")
+
+
+class Bridge(Struct):
+    crossed: NodeSet(Car)
+    order: Seq(Car, "right + left")
+    seen: Per(Car, NodeSet(Car))
+
+
+bridge = Spec("toy.bridge", Bridge, Cars)
+
+
+@bridge.init
+def nobody_crosses(s, c):
+    """Nobody has crossed."""
+    return TAKEN
+
+
+@bridge.action
+def cross(s, c, car: Car, looks_at: Subset(Car)):
+    """A car crosses, and sees some of the cars that have crossed."""
+    if contains(s.crossed, car):
+        return "it has crossed"
+    if looks_at & ~s.crossed:
+        return "it sees only those that have crossed"
+    s.crossed = with_node(s.crossed, car)
+    s.seen[car] = looks_at
+    append(s.order, car)
+    return TAKEN
+
+
+@bridge.invariant
+def nobody_sees_itself(s, c):
+    """A car is not among those that it has seen."""
+    for car in range(1, c.right + c.left + 1):
+        if contains(s.seen[car], car):
+            return "a car sees itself"
+    return HOLDS
+
+
+@pytest.mark.parametrize(("left", "distinct"), [(0, 1 + 2 + 2 * 2), (1, 1 + 3 + 6 * 2 + 6 * 2 * 4)])
+def test_engines_agree(left, distinct):
+    """In each order the second car may have seen the first one, the third any of the two."""
+    assert agree(bridge.bind(left=left), progress=False).distinct == distinct
+
+
+def test_nodes_that_several_constants_count_are_not_alike():
+    with pytest.raises(LabError, match="a Node needs a constant of its own"):
+        Spec("toy.bridge", Bridge, Cars).symmetric(Car)
+
+
+def test_they_have_columns_and_names():
+    model = bridge.bind()
+    drawn = picture(model, next(initial(model)).row)
+    assert all(f"car {car}" in drawn for car in (1, 2, 3))

@@ -23,7 +23,9 @@ from protocol_lab.notebook import replay, show, step, strip
 from protocol_lab.stepper import Stepper, plain_stepper
 from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS
+from protocol_lab.stepper.resumption import resumed
 from protocol_lab.stepper.static_view import static_html, static_text
+from protocol_lab.stepper.widget import revived
 from protocol_lab.teaching.challenges import challenge_named
 from protocol_lab.tla import module as tla_module
 from protocol_lab.tla.module import written
@@ -588,3 +590,86 @@ def test_a_command_waits_until_a_view_is_whole(talk, monkeypatch):
     drawn[0].join()
     assert [each["tab"] for each in seen] == ["cluster", "code"]
     assert ["svg" in each["panel"] for each in seen] == [True, False]
+
+
+# --- What a page has kept of a walk --------------------------------------------------------------
+
+
+def kept(stepper):
+    """What the page keeps: as `savedWalk` in `js/memory.js` has it, and as JSON brings it back."""
+    view = stepper.view
+    challenge = view["challenge"] or {}
+    saved = {**view["origin"], "timeline": view["timeline"], "hints": challenge.get("hints")}
+    return json.loads(json.dumps(saved))
+
+
+@pytest.fixture
+def forked():
+    """A stepper on the talk's loss with a branch of its own, in the middle of it."""
+    stepper = Stepper(parse_scenario(TALK))
+    walk = stepper.walk
+    walk.go_to(11)
+    walk.fork("my idea")
+    walk.take("leader_failure(replica=1)")
+    walk.switch("main")
+    walk.go_to(12)
+    stepper.refresh()
+    return stepper
+
+
+def test_branches_captions_and_place_are_found_again(forked):
+    walk = resumed(kept(forked)).walk
+    assert walk.moment.depth == 12
+    assert walk.branch == "main"
+    assert [each.caption for each in walk.path] == [each.caption for each in forked.walk.path]
+    for name, end in forked.walk.branches.items():
+        assert [each.row for each in walk.branches[name].path()] == [
+            each.row for each in end.path()
+        ]
+
+
+def test_a_new_kernel_begins_a_stepper_that_a_page_finds_by_its_id(forked):
+    model_id = revived(json.dumps(kept(forked)))
+    assert isinstance(model_id, str)
+    assert model_id
+
+
+def test_a_cell_that_is_run_again_goes_on_where_it_was(forked):
+    again = Stepper(parse_scenario(TALK))
+    again._on_message(None, {"command": "resume", "saved": kept(forked)})
+    assert not again.view["notice"]
+    assert again.view["timeline"] == forked.view["timeline"]
+    assert again.view["scenario"] == forked.view["scenario"]
+
+
+def test_a_challenge_keeps_its_hints_and_its_score():
+    stepper = Stepper(challenge_named("two_leaders_write"))
+    stepper._session.hints.append("Look at the epochs.")
+    stepper.refresh()
+    again = Stepper(resumed(kept(stepper)))
+    assert again.view["challenge"] == stepper.view["challenge"]
+
+
+def test_a_protocol_of_the_notebook_needs_its_cells():
+    stepper = Stepper(counter.bind())
+    stepper.walk.take(stepper.walk.attempts()[0])
+    stepper.refresh()
+    saved = kept(stepper)
+    with pytest.raises(LabError, match="run the cells above and this one again"):
+        resumed(saved)
+    assert resumed(saved, like=counter.bind()).walk.row == stepper.walk.row
+
+
+def test_a_step_that_is_impossible_now_is_one_sentence(forked):
+    saved = kept(forked)
+    saved["timeline"]["lanes"][0]["moments"][3]["step"] = "become_follower(replica=1)"
+    with pytest.raises(LabError, match="has changed since"):
+        resumed(saved)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["spec", "timeline", "constants", "watched", "scenario"])
+def test_nonsense_is_one_sentence(forked, part):
+    saved = kept(forked) | {part: 7}
+    with pytest.raises(LabError):
+        resumed(saved)
