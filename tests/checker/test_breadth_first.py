@@ -1,4 +1,4 @@
-"""Declaring, stepping and exploring made-up protocols: all engines agree with the reference."""
+"""Made-up protocols, and requests with replies: all engines agree with the reference."""
 
 import math
 import signal

@@ -1,4 +1,4 @@
-"""Compiled code does what Python does, or is refused with a sentence: variables, names, loops."""
+"""Compiled code does what Python does, or is refused with a sentence; and a defect is one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The variants that add to KIP-853: requests, announced resignations, identities of disks."""
+"""The variants that add to KIP-853: requests, resignations, identities, pre-votes."""
 
 import pytest
 

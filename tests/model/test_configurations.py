@@ -1,4 +1,4 @@
-"""Named configurations: what they bind, how they are listed, and that their sizes are true."""
+"""Named configurations: what they bind, how they are listed, their sizes and kept results."""
 
 import json
 from typing import Annotated, NamedTuple

@@ -1,4 +1,4 @@
-"""A variant has the state, the constants and the actions of another spec, and more."""
+"""A variant has all of another spec, and more; classes declared again, and kinds of nodes."""
 
 from typing import Annotated, NamedTuple
 
@@ -132,7 +132,7 @@ def test_a_class_that_was_edited_replaces_the_older_one(cells):
 
 
 def test_a_class_is_not_replaced_with_its_base_in_another_module(cells):
-    exec("from tests.model import test_redeclared_classes as base", cells)
+    exec("from tests.model import test_variants as base", cells)
     exec(
         "class Redeclared(base.Redeclared):\n    more: Int8\nwider = Spec('cell.two', Redeclared)",
         cells,

@@ -1,4 +1,4 @@
-"""The exercises of the notebook on liveness: worked answers pass, wrong ones are told why not."""
+"""The exercises on liveness and on reduction: worked answers pass, wrong ones are told why not."""
 
 import ast
 import importlib.util
