@@ -6,8 +6,8 @@ disk, starts. How often each fault may happen is a constant. A search of all sta
 the settings promise within these faults. Four promises are invariants, and so is their price: does
 the partition take writes, does it wait for a broker, does it need an operator?
 
-Releases differ in six rules (below, *Which release does what*). A release stands for itself and for
-those up to the next one in the list.
+Releases differ in six rules, each with its ticket below. A release stands for itself and for those
+up to the next one in the list.
 
 Simplified: decisions are atomic. The controller acts at once, and all brokers in reach learn of it
 at once: no broker obeys an old request, and a leader without a session serves nobody. All share one
@@ -56,20 +56,6 @@ class Constants(NamedTuple):
     machines: Annotated[int, Limits(0, 9, "brokers are lost for good")] = 0
 
 
-CONFIGURATIONS = (
-    Configuration(
-        "default",
-        "3.9: a stop, a pause and a power cut",
-        "violated in 7 states, after 1,989 distinct states",
-    ),
-    Configuration(
-        "with_elr",
-        "4.1: the same, with ELR",
-        "12,363 distinct states",
-        {"release": "4.1", "elr": True},
-    ),
-)
-
 # --- State ---------------------------------------------------------------------------------------
 
 Broker = Node("replicas", noun="broker")
@@ -105,10 +91,9 @@ class State(Struct):
     isr: NodeSet(Broker)
     elr: NodeSet(Broker)
     last_leader: Broker  # the last known leader; it counts while ISR and ELR are empty
-    unfenced: NodeSet(Broker)  # these have a session with the controller
+    unfenced: NodeSet(Broker)  # in reach: these have a session with the controller
 
-    running: NodeSet(Broker)
-    paused: NodeSet(Broker)  # running, and out of reach
+    running: NodeSet(Broker)  # one that runs and is fenced is paused, or cut off
     dirty: NodeSet(Broker)  # down, without the file that a clean shutdown leaves
     disk_is_new: NodeSet(Broker)  # down, on a disk that the controller has not seen
     gone: NodeSet(Broker)  # down for good
@@ -130,7 +115,13 @@ spec = Spec(
     __doc__,
     draw=draw_settings,
     choices=SETTINGS,
-    configurations=CONFIGURATIONS,
+    configurations=(
+        Configuration(
+            "default",
+            "3.9: a stop, a pause and a power cut",
+            "violated in 7 states, after 1,989 distinct states",
+        ),
+    ),
 )
 
 
@@ -143,14 +134,6 @@ def start_up(s: State, c: Constants):
     s.running = nodes_up_to(c.replicas)
     s.follows = nodes_up_to(c.replicas)
     return TAKEN
-
-
-# --- Which release does what ---------------------------------------------------------------------
-
-
-def commits_below_min_isr(c) -> bool:
-    """Until 3.7 the high watermark advances with any ISR (KAFKA-15583)."""
-    return c.release == "3.6"
 
 
 def smallest_isr(c) -> int:
@@ -168,17 +151,7 @@ def has_elr(c) -> bool:
     return c.elr and (c.release == "4.0" or c.release == "4.1" or c.release == "4.3")
 
 
-def new_disk_empties_elr(c) -> bool:
-    """Until 4.3 a replica in a new directory emptied its partition's ELR (pull request 20716)."""
-    return c.release == "4.0" or c.release == "4.1"
-
-
-def may_be_away(c) -> bool:
-    """Until 4.1 the last known leader could be elected while it was away (KAFKA-19522)."""
-    return c.release == "4.0"
-
-
-# --- The controller ------------------------------------------------------------------------------
+# --- The rules of a release, the controller, and the leader --------------------------------------
 
 
 def change_isr(s, c, isr: NodeSet(Broker)) -> None:
@@ -203,7 +176,9 @@ def candidates(s, c) -> NodeSet(Broker):
     if len(found) == 0 and elects_uncleanly(c):
         found = s.unfenced
     if len(found) == 0 and has_elr(c) and len(s.isr | s.elr) == 0:
-        found = only(s.last_leader) if may_be_away(c) else only(s.last_leader) & s.unfenced
+        found = only(s.last_leader)
+        if c.release != "4.0":  # which elects it even if it is away (KAFKA-19522)
+            found = found & s.unfenced
     return found
 
 
@@ -224,17 +199,9 @@ def elect(s, c) -> None:
     commit(s, c)
 
 
-# --- The leader ----------------------------------------------------------------------------------
-
-
-def in_reach(s) -> NodeSet(Broker):
-    """The brokers that run and do not pause."""
-    return s.running & ~s.paused
-
-
 def serves(s) -> bool:
     """Is there a leader in reach?"""
-    return s.leader != NONE and s.leader in in_reach(s)
+    return s.leader != NONE and s.leader in s.unfenced
 
 
 def commit(s, c) -> None:
@@ -243,9 +210,9 @@ def commit(s, c) -> None:
     With acks=all a producer is told that its record failed if the ISR is too small by then.
     """
     is_large_enough = len(s.isr) >= smallest_isr(c)
-    if not serves(s) or not (is_large_enough or commits_below_min_isr(c)):
+    if not is_large_enough and c.release != "3.6":  # which advances with any ISR (KAFKA-15583)
         return
-    if not is_subset(s.isr, s.follows):
+    if not serves(s) or not is_subset(s.isr, s.follows):
         return
     held = min(len(s.log[member]) for member in s.isr)
     for offset in range(s.high_watermark, held):
@@ -265,14 +232,6 @@ def common_prefix(log, other) -> int:
     while length < min(len(log), len(other)) and log[length] == other[length]:
         length += 1
     return length
-
-
-def is_caught_up(s, follower) -> bool:
-    """Does the follower reach the high watermark, and the start of the leader's epoch?"""
-    held = len(s.log[follower])
-    if follower not in s.follows or held < s.high_watermark:
-        return False
-    return held == len(s.log[s.leader]) or s.log[s.leader][held].epoch == s.leader_epoch
 
 
 # --- Records -------------------------------------------------------------------------------------
@@ -301,7 +260,7 @@ def copy(s: State, c: Constants, follower: Broker):
     """A follower fetches. In a new epoch it first cuts off what the leader does not have."""
     if not serves(s):
         return "no leader is in reach"
-    if follower == s.leader or follower not in in_reach(s):
+    if follower == s.leader or follower not in s.unfenced:
         return "this broker leads, or is not in reach"
     mine, theirs = s.log[follower], s.log[s.leader]
     same = common_prefix(mine, theirs)
@@ -337,8 +296,11 @@ def rejoin(s: State, c: Constants, follower: Broker):
         return "no leader is in reach"
     if follower in s.isr or follower not in s.unfenced:
         return "this broker is in the ISR, or is fenced"
-    if not is_caught_up(s, follower):
-        return "it has not caught up"
+    held, theirs = len(s.log[follower]), s.log[s.leader]
+    if follower not in s.follows or held < s.high_watermark:
+        return "it has not reached the high watermark"
+    if held < len(theirs) and theirs[held].epoch != s.leader_epoch:
+        return "it has not reached the start of the leader's epoch"
     change_isr(s, c, with_node(s.isr, follower))
     commit(s, c)
     return TAKEN
@@ -357,17 +319,21 @@ def give_up(s: State, c: Constants, value: Value):
     return TAKEN
 
 
-# --- Faults --------------------------------------------------------------------------------------
+# --- Faults, and coming back ---------------------------------------------------------------------
 
 
-def go_down(s, c, broker, is_clean) -> None:
+def go_down(s, c, broker) -> None:
     """The broker's process ends, and with it its session."""
     s.running = without_node(s.running, broker)
-    s.paused = without_node(s.paused, broker)
     s.follows = without_node(s.follows, broker)
-    if not is_clean:
-        s.dirty = with_node(s.dirty, broker)
     fence(s, c, broker)
+
+
+def crash(s, c, broker, flushed) -> None:
+    """The broker's process dies, and so many of its records are on its disk."""
+    truncate(s.log[broker], flushed)
+    s.dirty = with_node(s.dirty, broker)
+    go_down(s, c, broker)
 
 
 @spec.action
@@ -375,10 +341,10 @@ def stop(s: State, c: Constants, broker: Broker):
     """A clean shutdown: everything is flushed, and a file says so."""
     if s.happened.stops == c.stops:
         return "no broker is stopped any more"
-    if broker not in in_reach(s):
+    if broker not in s.unfenced:
         return "this broker is not in reach"
     s.happened.stops += 1
-    go_down(s, c, broker, True)
+    go_down(s, c, broker)
     elect(s, c)
     return TAKEN
 
@@ -388,10 +354,9 @@ def pause(s: State, c: Constants, broker: Broker):
     """A broker pauses, or its network is cut, until its session has ended."""
     if s.happened.pauses == c.pauses:
         return "no broker pauses any more"
-    if broker not in in_reach(s):
+    if broker not in s.unfenced:
         return "this broker is not in reach"
     s.happened.pauses += 1
-    s.paused = with_node(s.paused, broker)
     fence(s, c, broker)
     elect(s, c)
     return TAKEN
@@ -402,10 +367,10 @@ def kill(s: State, c: Constants, broker: Broker):
     """The process is killed or crashes; its disk keeps everything."""
     if s.happened.kills == c.kills:
         return "no broker is killed any more"
-    if broker not in in_reach(s):
+    if broker not in s.unfenced:
         return "this broker is not in reach"
     s.happened.kills += 1
-    go_down(s, c, broker, False)
+    crash(s, c, broker, len(s.log[broker]))
     elect(s, c)
     return TAKEN
 
@@ -415,13 +380,12 @@ def lose_power(s: State, c: Constants, broker: Broker, flushed: Range(0, "values
     """The power of one broker fails: only so many of its records had been flushed."""
     if s.happened.power_cuts == c.power_cuts:
         return "no broker loses power any more"
-    if broker not in in_reach(s):
+    if broker not in s.unfenced:
         return "this broker is not in reach"
     if flushed > len(s.log[broker]):
         return "it has fewer records"
     s.happened.power_cuts += 1
-    truncate(s.log[broker], flushed)
-    go_down(s, c, broker, False)
+    crash(s, c, broker, flushed)
     elect(s, c)
     return TAKEN
 
@@ -436,8 +400,7 @@ def rack_loses_power(s: State, c: Constants, rack: Range(1, "racks")):
     s.happened.rack_cuts += 1
     for broker in range(rack, c.replicas + 1, c.racks):
         if broker in s.running:
-            truncate(s.log[broker], 0)
-            go_down(s, c, broker, False)
+            crash(s, c, broker, 0)
     elect(s, c)
     return TAKEN
 
@@ -465,35 +428,23 @@ def lose_machine(s: State, c: Constants, broker: Broker):
         return "this broker is gone"
     s.happened.machines += 1
     s.gone = with_node(s.gone, broker)
-    truncate(s.log[broker], 0)
-    go_down(s, c, broker, False)
-    elect(s, c)
-    return TAKEN
-
-
-# --- Coming back ---------------------------------------------------------------------------------
-
-
-@spec.action
-def resume(s: State, c: Constants, broker: Broker):
-    """A broker that paused has a session again."""
-    if broker not in s.paused:
-        return "this broker does not pause"
-    s.paused = without_node(s.paused, broker)
-    s.unfenced = with_node(s.unfenced, broker)
+    crash(s, c, broker, 0)
     elect(s, c)
     return TAKEN
 
 
 @spec.action
 def start(s: State, c: Constants, broker: Broker):
-    """A broker starts. With ELR, one that was not shut down cleanly leaves ISR and ELR."""
-    if broker in s.running | s.gone:
-        return "this broker runs, or is gone"
+    """A broker is back: it starts, or its pause is over, and it has a session.
+
+    With ELR one that was not shut down cleanly leaves ISR and ELR.
+    """
+    if broker in s.unfenced | s.gone:
+        return "this broker is in reach, or is gone"
     if has_elr(c) and broker in s.dirty:
         s.isr = without_node(s.isr, broker)
         s.elr = without_node(s.elr, broker)
-    if broker in s.disk_is_new and new_disk_empties_elr(c):
+    if broker in s.disk_is_new and c.release != "4.3":  # which has pull request 20716
         s.elr = nodes_up_to(0)
     s.running = with_node(s.running, broker)
     s.unfenced = with_node(s.unfenced, broker)
@@ -552,7 +503,7 @@ def is_online(s: State, c: Constants):
 def takes_writes(s: State, c: Constants):
     """If a broker leads, it takes writes once the brokers in reach are in the ISR."""
     is_too_small = c.acks == "all" and len(s.isr) < smallest_isr(c)
-    if serves(s) and is_too_small and is_subset(in_reach(s), s.isr):
+    if serves(s) and is_too_small and is_subset(s.unfenced, s.isr):
         return "the ISR is smaller than min.insync.replicas"
     return HOLDS
 
@@ -570,19 +521,3 @@ def needs_no_operator(s: State, c: Constants):
 def everything_is_acknowledged(s: State, c: Constants) -> bool:
     """All records are acknowledged."""
     return len(s.acknowledged) == c.values
-
-
-@spec.situation
-def the_partition_is_offline(s: State, c: Constants) -> bool:
-    """Nobody leads, or the leader is out of reach."""
-    return not serves(s)
-
-
-@spec.situation
-def a_copy_is_passed_over(s: State, c: Constants) -> bool:
-    """The leader lacks an acknowledged record that another broker's disk has."""
-    return any(
-        s.leader != NONE and not has(s, s.leader, value) and has(s, broker, value)
-        for value in s.acknowledged
-        for broker in range(1, c.replicas + 1)
-    )

@@ -115,6 +115,5 @@ SETTINGS = {
     "rack_loses_power": "Rack {rack} loses power",
     "replace_disk": "Broker {broker} gets a new disk",
     "lose_machine": "Broker {broker} is lost for good",
-    "resume": "Broker {broker} is back",
-    "start": "Start broker {broker}",
+    "start": "Broker {broker} is back",
 }

@@ -91,7 +91,7 @@ def _role(s, broker: int) -> Text:
         if broker in s.disk_is_new:
             return Text("down, new disk", "muted", bold=True)
         return Text("down, not cleanly" if broker in s.dirty else "stopped", "muted", bold=True)
-    if broker in s.paused:
+    if broker not in s.unfenced:
         return Text("paused", "muted", bold=True)
     if s.leader == broker:
         return Text("leader", "accent", bold=True)

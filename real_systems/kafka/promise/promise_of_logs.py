@@ -335,7 +335,6 @@ def _truths(bound: Model, place: Place) -> Iterator[_Way]:
             "elr": place.elr,
             "unfenced": in_reach,
             "running": everybody - down - place.stopped,
-            "paused": place.away - down,
             "dirty": down,
             "follows": in_reach & place.isr if place.leader else frozenset(),
         }
