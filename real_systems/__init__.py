@@ -4,9 +4,10 @@ runner        starts real systems as local processes, and keeps recordings of wh
 kafka         clusters, stories and recordings of Kafka, and the reading of its logs
 bookkeeper    the same of BookKeeper, without logs
 pulsar        the same of Pulsar, without logs
+promise       what settings promise: the table, in words and in a page
 logged_runs   is the log of a real system a run of a spec?
 notebook      what notebooks import
-command_line  the commands `real` and `logs`
+command_line  the commands `real`, `logs` and `promise`
 """
 
 SYSTEMS = ("bookkeeper", "kafka", "pulsar")

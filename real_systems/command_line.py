@@ -66,10 +66,19 @@ def add_commands(commands: Any) -> None:
 
     promise = commands.add_parser(
         "promise",
-        help="what your settings of Kafka promise, and what they can lose",
-        description="Search all states of one partition with your settings, within several sets of"
-        " faults: which of them lose a record that was acknowledged or read, and which stop writes."
+        help="what your settings of Kafka or BookKeeper promise, and what they can lose",
+        description="Search all states of one partition, or ledger, with your settings, within"
+        " several sets of faults: which of them lose what was acknowledged, and which stop writes."
         " Exit codes: 0 all kept, 1 something can be lost, 2 undecided, 3 bad input.",
+    )
+    promise.add_argument("system", nargs="?", choices=("kafka", "bookkeeper"), default="kafka")
+    promise.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of BookKeeper: write_quorum, ack_quorum, journal (synced, not synced, bypassed),"
+        " integrity, release",
     )
     promise.add_argument("--release", help="of Kafka, such as 3.9.1")
     promise.add_argument("--replicas", metavar="N")
@@ -83,7 +92,8 @@ def add_commands(commands: Any) -> None:
         action="append",
         default=[],
         help="server.properties, a Strimzi resource, or what kafka-configs, kafka-topics or"
-        " kafka-features print with --describe; may be given several times",
+        " kafka-features print with --describe; bk_server.conf or Pulsar's broker.conf; may be"
+        " given several times",
     )
     promise.add_argument(
         "--faults",
@@ -127,10 +137,11 @@ def _logs(options: argparse.Namespace) -> int:
 
 
 def _promise(options: argparse.Namespace) -> int:
-    from real_systems.kafka.promise.cluster_settings import read, text_of
+    from real_systems.bookkeeper import ledger_settings
+    from real_systems.kafka.promise.cluster_settings import read, row_of, text_of
     from real_systems.kafka.promise.promise_of_logs import outlook
-    from real_systems.kafka.promise.promise_report import promise
-    from real_systems.kafka.promise.promise_table import ROWS, row_of
+    from real_systems.promise.promise_report import promise
+    from real_systems.runner.command import settings_of
 
     names = ("release", "replicas", "min_isr", "acks", "unclean", "elr", "racks")
     given = {name: getattr(options, name) for name in names}
@@ -139,10 +150,16 @@ def _promise(options: argparse.Namespace) -> int:
         raise LabError("--logs asks from the state of a cluster: leave --file and --faults out.")
     if options.end and not options.logs:
         raise LabError("--to says up to when logs are read: give --logs, too.")
-    if options.logs:
+    if options.system == "bookkeeper":
+        if options.logs or options.faults or any(given.values()):
+            raise LabError("bookkeeper takes --set NAME=VALUE and --file; its rows are given.")
+        report = promise(ledger_settings.read(files, **settings_of(options.set)))
+    elif options.set:
+        raise LabError("--set is for BookKeeper; Kafka's settings have options of their own.")
+    elif options.logs:
         report = outlook(options.logs, options.end, **given)
     else:
         settings = read(files, **given)
-        report = promise(settings, (row_of(options.faults),) if options.faults else ROWS)
+        report = promise(settings, (row_of(options.faults),) if options.faults else ())
     print(json.dumps(report.as_json()) if options.json else report)
     return EXIT_CODES[report.verdict]

@@ -4,10 +4,9 @@ promise."""
 from typing import Any
 
 from protocol_lab.errors import LabError
-from real_systems.kafka.promise.cluster_settings import read
-from real_systems.kafka.promise.promise_report import Report
-from real_systems.kafka.promise.promise_report import promise as report_of
-from real_systems.kafka.promise.promise_table import ROWS, row_of
+from real_systems.kafka.promise.cluster_settings import read, row_of
+from real_systems.promise.promise_report import Report
+from real_systems.promise.promise_report import promise as report_of
 from real_systems.runner.stories import recorded, run, story_of
 from real_systems.runner.story_views import StoryRun
 
@@ -39,4 +38,4 @@ def promise(faults: str = "", **settings: Any) -> Report:
     faults: these instead of the usual rows, as in "kills=1,power_cuts=1". Raises LabError.
     """
     texts = {name: str(value).lower() for name, value in settings.items()}
-    return report_of(read([], **texts), (row_of(faults),) if faults else ROWS)
+    return report_of(read([], **texts), (row_of(faults),) if faults else ())

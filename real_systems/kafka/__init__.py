@@ -8,7 +8,7 @@ zookeeper        a cluster of 0.10.2 to 2.x under ZooKeeper
 tools            an operator's commands, and what they print
 acts             what a story can do to a cluster, and what it can wait for
 logs             what a cluster's own logs say happened
-promise          what settings promise, and what they can lose
+promise          what settings of a cluster promise, and what they can lose
 picture          one moment of a recorded run, drawn as the lessons draw theirs
 offline_runbook  the story behind docs/runbook_offline_partition.md
 stories          the stories, in the lessons' words, with what came of them by release

@@ -32,7 +32,7 @@ def real(options: argparse.Namespace) -> int:
         _print_stories(options.json)
         return _AS_KNOWN
     story = story_of(options.story)
-    settings = story.chosen(_settings(options.set))
+    settings = story.chosen(settings_of(options.set))
     release = options.release or story.latest
     if options.recorded:
         shown = StoryRun(story, _known(story, release, settings), is_live=False)
@@ -127,7 +127,8 @@ def _print_stories(as_json: bool) -> None:
             print(f"    --release {case.release}{words}: {case}")
 
 
-def _settings(given: list[str]) -> dict[str, str]:
+def settings_of(given: list[str]) -> dict[str, str]:
+    """The settings that --set gave, as texts by name. Raises LabError."""
     found = {}
     for each in given:
         name, equals, value = each.partition("=")

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from protocol_lab.site.build import build
-from real_systems.kafka.promise.cluster_settings import read
-from real_systems.kafka.promise.promise_page import cell_of
-from real_systems.kafka.promise.promise_table import ROWS, searched
+from real_systems.kafka.promise.cluster_settings import ROWS, read
+from real_systems.promise.promise_page import cell_of
+from real_systems.promise.promise_table import searched
 from tests.browser.test_dropped_logs import drop
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -37,7 +37,7 @@ def test_a_loss_plays_after_two_presses(first_page):
     first_page.locator("[data-part=summary] button").click()
     story = first_page.locator("#promise [data-part=story]")
     story.locator("li").first.wait_for()
-    assert "Start broker 2" in story.inner_text()
+    assert "Broker 2 is back" in story.inner_text()
     stepper = first_page.locator("#promise .lab-page-stepper")
     stepper.get_by_text("state 1 of 7").wait_for()
     for number in range(2, 8):
@@ -49,7 +49,7 @@ def test_a_loss_plays_after_two_presses(first_page):
 def test_beside_a_story_is_the_recorded_run_with_its_lesson(first_page):
     first_page.locator("tr[data-row=new_disk] td[data-own] button").click()
     run = first_page.locator("#promise [data-part=story] details[open]")
-    run.get_by_text("Real brokers, 3.9.1").wait_for()
+    run.get_by_text("A real cluster, 3.9.1").wait_for()
     assert "the controller decides" in run.inner_text()
     assert run.locator("a").get_attribute("href").startswith("notebooks/kafka/")
 

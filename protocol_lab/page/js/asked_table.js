@@ -2,10 +2,9 @@
 // every cell anew, those of the reader's own column first, then for what all of these come to. A press on a
 // cell asks for its story, which the stepper below plays. The choices stand in the address.
 
-const ASKED = "#ask:";
-
-/** holder: its form, cells and data-module; `play(scenario)` shows a story in the page's stepper. */
+/** holder: its id, form, cells and data-module; `play(scenario)` shows a story in the page's stepper. */
 function askTable(holder, engine, play) {
+  const address = `#${holder.id}:`; // and the choices
   const part = (name) => holder.querySelector(`[data-part=${name}]`);
   const form = holder.querySelector("form");
   const text = holder.querySelector("textarea");
@@ -49,7 +48,7 @@ function askTable(holder, engine, play) {
       for (const each of [...cells, ...holder.querySelectorAll("thead [data-column]")])
         each.toggleAttribute("data-own", each.dataset.column === settled.column);
       cells.forEach((each) => (each.dataset.stale = ""));
-      history.replaceState(null, "", `${location.href.split("#")[0]}${ASKED}${new URLSearchParams(chosen())}`);
+      history.replaceState(null, "", `${location.href.split("#")[0]}${address}${new URLSearchParams(chosen())}`);
       for (const each of cells.filter(isOwn)) if (isLatest()) await show(each);
       if (!isLatest()) return;
       await sumUp();
@@ -116,8 +115,8 @@ function askTable(holder, engine, play) {
     for (const [name, value] of Object.entries(said)) if (form.elements[name]) form.elements[name].value = value;
   }
 
-  if (location.hash.startsWith(ASKED)) {
-    choose(Object.fromEntries(new URLSearchParams(location.hash.slice(ASKED.length))));
+  if (location.hash.startsWith(address)) {
+    choose(Object.fromEntries(new URLSearchParams(location.hash.slice(address.length))));
     void change();
   }
 }

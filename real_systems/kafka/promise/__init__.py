@@ -1,8 +1,6 @@
-"""What can my cluster lose? Settings and faults, each pair answered by a search of all states.
+"""What can my cluster lose? What the table of promises asks about Kafka.
 
-cluster_settings    what is configured, from options and from the files that Kafka's users have
-promise_table       the rows, the search of a cell, why a record is lost and what would keep it
-promise_report      the table in words, as `lab.py promise` prints it
+cluster_settings    the settings, from options and from the files that Kafka's users have; the rows
+cluster_page        the table in a page
 promise_of_logs     what each next fault would cost, from the state in which logs end
-promise_page        the table in a page
 """

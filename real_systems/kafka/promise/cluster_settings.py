@@ -1,18 +1,25 @@
-"""Reads what a cluster is configured to do from the files that its operators have.
+"""What a Kafka cluster is configured to do, from options and from the files of its operators.
 
 `server.properties`, what `kafka-configs`, `kafka-topics` and `kafka-features` print when they
 describe, and Strimzi's `Kafka` and `KafkaTopic` resources all name a setting and then its value.
 So one table of patterns reads them all. A topic's own value outranks the cluster's.
 """
 
+import json
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from kafka_spec import settings as model
 from kafka_spec.settings import RELEASES
 from protocol_lab.errors import LabError, quoted, shortened
+from protocol_lab.model.spec import Model
+from real_systems.promise import promise_table
+from real_systems.promise.promise_table import Row, faults_of
+from real_systems.runner.stories import Case
 
 WITH_ELR = ("4.0", "4.1", "4.3")
 """The releases in which ELR is possible; it is on by default in all but the first."""
@@ -27,17 +34,78 @@ RULES = {
 }
 """A release with ELR on or off, for each set of rules that the model has."""
 
+NO_FAULTS = dict.fromkeys(model.Happened.__annotations__, 0)
+PROMISES = ("acknowledged_is_readable", "acknowledged_is_on_a_disk", "read_stays_readable")
+PRICE = {
+    "needs_no_operator": "may need an operator",
+    "is_online": "may be offline",
+    "takes_writes": "may take no writes",
+}
+"""What a partition may come to, the worst first."""
 
-def rules_of(release: str, elr: bool) -> tuple[str, bool]:
-    """The release that stands for the rules of this one."""
-    return (release, elr) if (release, elr) in RULES else ("3.9", False)
+
+def _row(name: str, text: str, *stories: str, **faults: int) -> Row:
+    return Row(name, text, faults, PROMISES, tuple(PRICE), stories)
+
+
+ROWS = (
+    _row("kill", "A broker is killed", kills=1),
+    _row("pause", "A broker pauses, or is cut off", pauses=1),
+    _row("power_cut", "A broker loses power", power_cuts=1),
+    _row("machine", "A machine is lost for good", machines=1),
+    _row("rack", "A power supply fails, with all its brokers", rack_cuts=1),
+    _row(
+        "restart_and_power_cut",
+        "One stops, one pauses, one loses power",
+        "last_replica",
+        stops=1,
+        pauses=1,
+        power_cuts=1,
+    ),
+    _row(
+        "kill_and_power_cut",
+        "One pauses, one is killed, one loses power",
+        "two_power_cuts",
+        pauses=1,
+        kills=1,
+        power_cuts=1,
+    ),
+    _row("two_power_cuts", "Two brokers lose power, one by one", power_cuts=2),
+    _row(
+        "new_disk",
+        "Followers fall behind; a broker gets a new disk",
+        "empty_disk",
+        lags=2,
+        stops=1,
+        new_disks=1,
+    ),
+    _row("offline", "Two pause, one is killed", "offline_partition", pauses=2, kills=1),
+    _row("three_pauses", "Three pause", "fenced_elr", pauses=3),
+    _row("two_machines", "Two machines are lost for good", machines=2),
+    Row(
+        "told_failed",
+        "A producer gives up, and tells its caller that the record failed",
+        {"lags": 2, "give_ups": 1},
+        ("told_failed_is_not_written",),
+        tuple(PRICE),
+        ("told_failed",),
+        "written",
+    ),
+)
+
+
+def row_of(text: str) -> Row:
+    """The row of faults such as "kills=1,power_cuts=1". Raises LabError."""
+    faults = faults_of(text, NO_FAULTS)
+    said = ", ".join(f"{name.replace('_', ' ')}: {many}" for name, many in faults.items())
+    return _row(text, f"Within {said}", **faults)
 
 
 _FLAGS = {"true": True, "false": False, "on": True, "off": False}
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(promise_table.Settings):
     """What is asked about. `said` names where each value comes from; the others are assumed.
 
     racks: how many power supplies the brokers share; as many as replicas if each has its own.
@@ -52,32 +120,147 @@ class Settings:
     racks: int = 3
     said: dict[str, str] = field(default_factory=dict, compare=False)
 
+    rows = ROWS
+    price = PRICE
+    columns: ClassVar = {
+        f"{release}{' elr' * elr}": (text, {"release": release, "elr": elr})
+        for (release, elr), text in RULES.items()
+    }
+    choices: ClassVar = {
+        "release": RELEASES,
+        "replicas": range(1, 6),
+        "min_isr": range(1, 6),
+        "acks": ("all", "1", "0"),
+        "elr": (True, False),
+        "unclean": (False, True),
+        "racks": range(1, 6),
+    }
+    names: ClassVar = {
+        "release": "Kafka",
+        "replicas": "replicas",
+        "min_isr": "min.insync.replicas",
+        "acks": "acks",
+        "elr": "ELR",
+        "unclean": "unclean elections",
+        "racks": "power supplies",
+    }
+    limits = (
+        "Kept means: in every state that these faults lead to, by the rules of the release as the"
+        " model kafka.settings has them. It does not mean safe."
+    )
+
     @property
-    def constants(self) -> dict[str, Any]:
-        """The constants of `kafka.settings` that stand for them."""
-        names = ("release", "elr", "acks", "min_isr", "replicas", "unclean", "racks")
-        return {name: getattr(self, name) for name in names}
+    def rules(self) -> tuple[str, bool]:
+        """The release that stands for the rules of this one, and whether ELR is on."""
+        asked = (self.release, self.elr)
+        return asked if asked in RULES else ("3.9", False)
 
-    def __str__(self) -> str:
-        return ", ".join(phrase(name, value) for name, value in self.constants.items())
+    @property
+    def column(self) -> str:
+        """The name of the column with these rules."""
+        release, elr = self.rules
+        return f"{release}{' elr' * elr}"
+
+    def model(self, row: Row) -> Model:
+        """The model of a cell."""
+        return model.spec.bind(**NO_FAULTS | dict(row.faults) | self.values)
+
+    def is_destroyed(self, row: Row) -> Callable[..., str]:
+        """The invariant that every record which was acknowledged is on some disk."""
+        return model.acknowledged_is_on_a_disk
+
+    def saw(self, case: Case, chosen: Mapping[str, str]) -> bool:
+        """Was this case of a story run by the rules that these settings have?"""
+        release = release_of(case.release)
+        usual = "on" if release in WITH_ELR[1:] else "off"
+        has_elr = chosen.get("elr", usual) == "on"
+        return Settings(release=release, elr=has_elr).rules == self.rules
+
+    def better(self) -> Iterator[tuple[str, Any]]:
+        """Each setting and a value with which more is promised, or might be."""
+        if self.acks != "all":
+            yield "acks", "all"
+        if self.unclean:
+            yield "unclean", False
+        if not self.elr:
+            yield "elr", True
+        if self.release != RELEASES[-1]:
+            yield "release", RELEASES[-1]
+        for many in range(self.min_isr + 1, self.replicas + 1):
+            yield "min_isr", many
+        if self.replicas < 5:
+            yield "replicas", self.replicas + 1
+        if self.racks < self.replicas:
+            yield "racks", self.replicas
+
+    def changed(self, name: str, value: Any) -> tuple[str, "Settings"]:
+        """A change of one setting in words, and the settings after it: ELR takes a release."""
+        text, after = super().changed(name, value)
+        if name == "elr" and self.release not in WITH_ELR:
+            return f"{text} with {RELEASES[-1]}", replace(after, release=RELEASES[-1])
+        return text, after
+
+    @staticmethod
+    def phrase(name: str, value: Any) -> str:
+        """One setting, as an operator would say it."""
+        match name:
+            case "release":
+                return f"Kafka {_range(value)}"
+            case "elr":
+                return f"ELR {'on' if value else 'off'}"
+            case "acks":
+                return f"acks={value}"
+            case "min_isr":
+                return f"min.insync.replicas={value}"
+            case "replicas":
+                return f"{value} replica{'' if value == 1 else 's'}"
+            case "unclean":
+                return f"unclean elections {'on' if value else 'off'}"
+        return "one power supply" if value == 1 else f"{value} power supplies"
+
+    @staticmethod
+    def todo(change: str) -> str:
+        """What to do on Monday for a change that keeps something, as HTML."""
+        text = escape(change)
+        if text.startswith("ELR"):
+            return (
+                "Before an upgrade that switches ELR on, set min.insync.replicas for each topic: in"
+                " 4.1.0, 4.3.1 and 4.4.0 the brokers’ own value fell to 1 (<code>lab.py real"
+                " upgrade</code>)."
+            )
+        if text.startswith("min.insync.replicas"):
+            return f"Set {text} on the topic, if it may take no writes more often."
+        if text.startswith("acks"):
+            return "Set acks=all in the producers."
+        if text.startswith("unclean"):
+            return "Switch unclean.leader.election.enable off."
+        if "replicas" in text:
+            return f"Reassign the topic to {text}."
+        return "Spread the replicas: broker.rack for each power supply." if "power" in text else ""
+
+    def advice(self, lost: list[Row]) -> list[str]:
+        """What the runbook should say, if a power cut loses something."""
+        if self.elr or not any("power_cuts" in row.faults for row in lost):
+            return []
+        return [
+            "In the runbook: after a power cut the broker without a clean shutdown file does not"
+            ' start first (<a href="docs/runbook_offline_partition.html">an offline partition</a>).'
+        ]
 
 
-def phrase(name: str, value: Any) -> str:
-    """One setting, as an operator would say it."""
-    match name:
-        case "release":
-            return f"Kafka {_range(value)}"
-        case "elr":
-            return f"ELR {'on' if value else 'off'}"
-        case "acks":
-            return f"acks={value}"
-        case "min_isr":
-            return f"min.insync.replicas={value}"
-        case "replicas":
-            return f"{value} replica{'' if value == 1 else 's'}"
-        case "unclean":
-            return f"unclean elections {'on' if value else 'off'}"
-    return "one power supply" if value == 1 else f"{value} power supplies"
+FIRST = Settings(min_isr=2)
+"""What the table of a page shows at first."""
+
+
+def golden_cells() -> Iterator[tuple[Settings, Row, list[Any]]]:
+    """Cells whose figures are kept in `cells.json`, which `tests.kafka_spec.settings_cells` writes:
+    distinct and generated states, the depth, the length of the shortest path to each broken
+    promise, and whether the shortest loss destroys every copy."""
+    text = Path(__file__).with_name("cells.json").read_text(encoding="utf-8")
+    for line in json.loads(text):
+        settings = replace(FIRST, **line["settings"])
+        for name, figures in line["cells"].items():
+            yield settings, settings.row_named(name), figures
 
 
 def _range(release: str) -> str:
@@ -153,8 +336,8 @@ def read(files: Iterable[tuple[str, str]], **given: Any) -> Settings:
             before = said.get(setting)
             if before and before[0] == is_of_a_topic and before[1] != value:
                 raise LabError(
-                    f"{before[2]} says {phrase(setting, before[1])}, and {name} says"
-                    f" {phrase(setting, value)}: give one of them."
+                    f"{before[2]} says {Settings.phrase(setting, before[1])}, and {name} says"
+                    f" {Settings.phrase(setting, value)}: give one of them."
                 )
             if not before or is_of_a_topic >= before[0]:
                 said[setting] = (is_of_a_topic, value, name)
@@ -198,7 +381,7 @@ def _checked(name: str, text: str) -> Any:
         "unclean": "true or false",
         "elr": "on or off",
     }.get(name, "a number from 1 to 5, which is as far as the searches go")
-    raise LabError(f"{phrase(name, text)}: it must be {wanted}.")
+    raise LabError(f"{Settings.phrase(name, text)}: it must be {wanted}.")
 
 
 def _completed(values: dict[str, Any], sources: dict[str, str]) -> Settings:

@@ -27,8 +27,15 @@ from real_systems.kafka.logs.histories import Cluster
 from real_systems.kafka.logs.moments import NONE, UNSAID, Moment, isr_text, leader_text
 from real_systems.kafka.logs.report import Report
 from real_systems.kafka.logs.report import read as read_logs
-from real_systems.kafka.promise.cluster_settings import WITH_ELR, Settings, phrase, read, release_of
-from real_systems.kafka.promise.promise_table import NO_FAULTS, PRICE, PROMISES
+from real_systems.kafka.promise.cluster_settings import (
+    NO_FAULTS,
+    PRICE,
+    PROMISES,
+    WITH_ELR,
+    Settings,
+    read,
+    release_of,
+)
 
 NEXT = {
     "": "as it is",
@@ -156,8 +163,12 @@ class Outlook:
         moment, place = self.report.partitions[partition][-1], self.places[partition]
         more = f" and {len(names) - 1} more like it" if len(names) > 1 else ""
         now = f"leader {leader_text(moment.leader)}, {isr_text(moment.isr)}"
-        values = place.settings.constants
-        rules = [phrase(name, values[name]) for name in values if name not in ("replicas", "racks")]
+        values = place.settings.values
+        rules = [
+            Settings.phrase(name, values[name])
+            for name in values
+            if name not in ("replicas", "racks")
+        ]
         yield f"{partition}{more}: {now}; {', '.join(rules)}"
         costs = self.costs(partition)
         yield " " * 20 + "".join(f"{f'broker {each}':14}" for each in moment.replicas).rstrip()
@@ -272,7 +283,7 @@ def _cost(place: Place, action: str, broker: int) -> Cost:
     faults = ["stop", action] if action == "replace_disk" and not is_down else [action]
     faults = faults if action else []
     budget = {_BUDGET[each]: 1 for each in faults}
-    bound = model.spec.bind(**{**NO_FAULTS, **budget, **place.settings.constants, "values": 2})
+    bound = model.spec.bind(**{**NO_FAULTS, **budget, **place.settings.values, "values": 2})
     ways = [way for now in _truths(bound, place) for way in _struck(bound, now, faults, broker)]
     before = () if not action else _cost(place, "", 1).broken
     judged = [name for name in [*PROMISES, *PRICE] if name not in before]

@@ -9,19 +9,18 @@ from kafka_spec.settings import RELEASES
 from protocol_lab.cli import main
 from protocol_lab.errors import LabError
 from real_systems.kafka.logs.report import recorded as recorded_logs
-from real_systems.kafka.promise.cluster_settings import Settings, read, release_of
-from real_systems.kafka.promise.promise_of_logs import NEXT, outlook
-from real_systems.kafka.promise.promise_page import cell_of
-from real_systems.kafka.promise.promise_report import promise, recorded_runs, recordings_of
-from real_systems.kafka.promise.promise_table import (
+from real_systems.kafka.promise.cluster_settings import (
     ROWS,
-    Cell,
+    Settings,
     golden_cells,
+    read,
+    release_of,
     row_of,
-    searched,
-    story,
-    what_keeps,
 )
+from real_systems.kafka.promise.promise_of_logs import NEXT, outlook
+from real_systems.promise.promise_page import cell_of
+from real_systems.promise.promise_report import promise, recorded_runs
+from real_systems.promise.promise_table import Cell, searched, story
 from real_systems.runner.stories import recorded, story_of
 from real_systems.runner.story_views import command_of
 
@@ -120,7 +119,7 @@ def test_the_last_replica_is_passed_over_and_elr_keeps_it():
     cell = searched(read([], release="3.9", min_isr="2"), row)
     assert len(cell.shortest.steps) == 6
     assert not cell.shortest.is_destroyed
-    assert "ELR on with 4.3" in what_keeps(cell)
+    assert "ELR on with 4.3" in cell.what_keeps
     assert "lab.py real last_replica --release 3.9.1 --set elr=off --recorded" in recorded_runs(
         cell
     )
@@ -131,7 +130,7 @@ def test_each_cell_names_its_recorded_runs():
     seen = {}
     for settings, row, (states, *_, steps, is_destroyed) in golden_cells():
         cell = Cell(settings, row, states, tuple(steps))
-        runs = recordings_of(cell)
+        runs = cell.recordings
         for each in runs:
             seen[command_of(each.recording)] = bool(cell.lost)
             least = min((steps[name] for name in cell.lost), default=0)
@@ -149,7 +148,7 @@ def test_one_power_supply_destroys_every_copy():
     row = next(each for each in ROWS if each.name == "rack")
     cell = searched(read([], min_isr="2", racks="1"), row)
     assert cell.shortest.is_destroyed
-    assert what_keeps(cell) == ["3 power supplies"]
+    assert cell.what_keeps == ["3 power supplies"]
 
 
 def test_no_record_is_lost_where_nothing_happens():

@@ -1,0 +1,247 @@
+"""What a ledger promises: quorums, the journal, data integrity; by searches of the kit's models.
+
+A row is one of faults that bookies have, or a recovery that meets a writer. `with_limbo` has the
+bookies that forget, by the rules of 4.18.0; `protocol` has the recovery. Both are searched with one
+entry, two clients, no message lost, and as many bookies as the write quorum, so that nobody
+replaces one. The model's bookie that forgets entries forgets its fence, too. A real one whose
+entries bypass the journal keeps the fence, in the journal.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from pathlib import Path
+from typing import Any, ClassVar
+
+from bookkeeper_spec import properties, protocol, with_limbo
+from protocol_lab.errors import LabError, quoted, unknown
+from protocol_lab.model.spec import Model
+from real_systems.promise import promise_table
+from real_systems.promise.promise_table import Row
+from real_systems.runner.stories import Case
+
+JOURNALS = {
+    "synced": "journal synced (default)",
+    "not synced": "journalSyncData=false",
+    "bypassed": "journalWriteData=false",
+}
+FORGETS = {
+    "synced": ("new_disks",),
+    "not synced": ("new_disks", "power_cuts"),
+    "bypassed": ("new_disks", "power_cuts", "kills"),
+}
+"""The faults in which a bookie forgets entries that it has confirmed, by its journal."""
+
+PROMISES = ("no_divergence_between_client_and_meta_data", "all_acked_entries_are_readable")
+
+
+def _row(name: str, text: str, *stories: str, **faults: int) -> Row:
+    return Row(name, text, faults, PROMISES, stories=stories)
+
+
+ROWS = (
+    _row("writer", "A recovery begins, and the writer still adds"),
+    _row("kill", "A bookie is killed", kills=1),
+    _row("two_kills", "Two bookies are killed", "no_journal_fence", kills=2),
+    _row("power_cut", "A bookie loses power", power_cuts=1),
+    _row("two_power_cuts", "Two bookies lose power", power_cuts=2),
+    _row("new_disk", "A bookie gets a new disk", "replaced_disk", new_disks=1),
+    _row("two_new_disks", "Two bookies get new disks", "zombie_on_new_disks", new_disks=2),
+)
+
+
+@dataclass(frozen=True)
+class Settings(promise_table.Settings):
+    """What is asked about a ledger and its bookies; the defaults are Pulsar's.
+
+    The ensemble is as large as the write quorum. release: 4.13, or 4.14 and later. integrity:
+    dataIntegrityChecking, which is possible from 4.15 on.
+    """
+
+    write_quorum: int = 2
+    ack_quorum: int = 2
+    journal: str = "synced"
+    integrity: bool = False
+    release: str = "4.14"
+    said: dict[str, str] = field(default_factory=dict, compare=False)
+
+    rows = ROWS
+    columns: ClassVar = {
+        f"{journal}{' checked' * integrity}": (
+            f"{text}{', data integrity checked' * integrity}",
+            {"journal": journal, "integrity": integrity},
+        )
+        for journal, text in JOURNALS.items()
+        for integrity in (False, True)
+    }
+    choices: ClassVar = {
+        "write_quorum": (1, 2),
+        "ack_quorum": (1, 2),
+        "journal": tuple(JOURNALS),
+        "integrity": (False, True),
+        "release": ("4.13", "4.14"),
+    }
+    names: ClassVar = {
+        "write_quorum": "ensemble and write quorum",
+        "ack_quorum": "ack quorum",
+        "journal": "journal",
+        "integrity": "data integrity",
+        "release": "BookKeeper",
+    }
+    price: ClassVar = {}
+    limits = (
+        "Kept means: in every state that these faults lead to, with one entry, two clients and no"
+        " lost message, by the rules of 4.18.0 as the model bookkeeper.with_limbo has them, or of"
+        " the release as bookkeeper.protocol has them. It does not mean safe."
+    )
+
+    @property
+    def column(self) -> str:
+        """The name of the column with this journal."""
+        return f"{self.journal}{' checked' * self.integrity}"
+
+    def model(self, row: Row) -> Model:
+        """The model of a cell."""
+        size = {
+            "bookies": self.write_quorum,
+            "write_quorum": self.write_quorum,
+            "ack_quorum": self.ack_quorum,
+            "max_lost_messages": 0,
+        }
+        if not row.faults:
+            fences = self.release != "4.13"
+            return protocol.spec.bind(recovery_reads_fence=fences, ignore_late_reads=True, **size)
+        return with_limbo.spec.bind(
+            max_crashes=sum(row.faults.get(each, 0) for each in FORGETS[self.journal]),
+            fence_on_unclean_shutdown=self.integrity,
+            set_limbo_on_unclean_shutdown=self.integrity,
+            fence_closed_ledgers=False,
+            limbo_tells_lac=False,
+            close_with_own_fragments=True,
+            **size,
+        )
+
+    def is_destroyed(self, row: Row) -> Callable[..., str]:
+        """The invariant that every acknowledged entry is on some bookie."""
+        return properties.all_acked_entries_are_readable
+
+    def better(self) -> Iterator[tuple[str, Any]]:
+        """Each setting and a value with which more is promised, or might be."""
+        if self.release == "4.13":
+            yield "release", "4.14"
+        if self.journal != "synced":
+            yield "journal", "synced"
+        if not self.integrity:
+            yield "integrity", True
+        if self.ack_quorum < self.write_quorum:
+            yield "ack_quorum", self.write_quorum
+        if self.write_quorum < 2:
+            yield "write_quorum", 2
+
+    def changed(self, name: str, value: Any) -> tuple[str, "Settings"]:
+        """A change of one setting in words, and the settings after it: a larger write quorum is
+        an ack quorum as well."""
+        text, after = super().changed(name, value)
+        return text, replace(after, ack_quorum=value) if name == "write_quorum" else after
+
+    def saw(self, case: Case, chosen: Mapping[str, str]) -> bool:
+        """Was this case of a story run with this journal, this check, and quorums of 2?"""
+        journal = "bypassed" if "journal" in chosen else "synced"
+        check = {"off": False, "on": True}.get(chosen.get("data_integrity", "off"))
+        asked = (self.journal, self.integrity, self.write_quorum, self.ack_quorum)
+        return asked == (journal, check, 2, 2) and chosen.get("journal") != "removed"
+
+    @staticmethod
+    def phrase(name: str, value: Any) -> str:
+        """One setting, as an operator would say it."""
+        match name:
+            case "journal":
+                return JOURNALS[value]
+            case "integrity":
+                return f"data integrity {'checked' if value else 'not checked'}"
+            case "release":
+                return "BookKeeper 4.13" if value == "4.13" else "BookKeeper 4.14 and later"
+        return f"{name.replace('_', ' ')} {value}"
+
+    @staticmethod
+    def todo(change: str) -> str:
+        """What to do on Monday for a change that keeps something, as HTML."""
+        if "integrity" in change:
+            return (
+                "Set dataIntegrityChecking=true, and after a disk was replaced leave its cookie to"
+                " dataIntegrityStampMissingCookies (<code>lab.py real replaced_disk</code>)."
+            )
+        if change == JOURNALS["synced"]:
+            return "Leave journalSyncData and journalWriteData as they are by default: true."
+        return f"Create ledgers with {escape(change)}." if "quorum" in change else ""
+
+
+FIRST = Settings()
+
+
+def golden_cells() -> Iterator[tuple[Settings, Row, list[Any]]]:
+    """Cells whose figures are kept in `ledger_cells.json`, as those of Kafka's table are."""
+    text = Path(__file__).with_name("ledger_cells.json").read_text(encoding="utf-8")
+    for line in json.loads(text):
+        settings = replace(FIRST, **line["settings"])
+        for name, figures in line["cells"].items():
+            yield settings, settings.row_named(name), figures
+
+
+_IN_FILES = {
+    "managedLedgerDefaultWriteQuorum": "write_quorum",
+    "managedLedgerDefaultAckQuorum": "ack_quorum",
+    "dataIntegrityChecking": "integrity",
+}
+_JOURNAL_IN_FILES = {"journalSyncData": "not synced", "journalWriteData": "bypassed"}
+_FLAGS = {"true": True, "false": False, "on": True, "off": False}
+
+
+def read(files: Iterable[tuple[str, str]], **given: Any) -> Settings:
+    """The settings that `bk_server.conf` or Pulsar's `broker.conf` says, each a name and its text;
+    what is given outranks them. Raises LabError."""
+    values: dict[str, Any] = {}
+    said: dict[str, str] = {}
+    for name, text in files:
+        lines = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
+        found = {key.strip(): value.strip() for key, _, value in lines if value.strip()}
+        for key in set(found) & {*_IN_FILES, *_JOURNAL_IN_FILES}:
+            setting = _IN_FILES.get(key, "journal")
+            if setting != "journal":
+                values[setting] = _checked(setting, found[key])
+            elif found[key] == "false" and values.get("journal") != "bypassed":
+                values["journal"] = _JOURNAL_IN_FILES[key]
+            said[setting] = name
+        if name not in said.values():
+            raise LabError(
+                f"{name} names none of the settings: give bk_server.conf, or Pulsar's broker.conf."
+            )
+    for setting, value in given.items():
+        if setting not in Settings.names:
+            raise unknown("setting", setting, Settings.names)
+        values[setting], said[setting] = _checked(setting, str(value)), "asked"
+    settings = Settings(**values, said=said)
+    if settings.ack_quorum > settings.write_quorum:
+        raise LabError(
+            f"The ack quorum, {settings.ack_quorum}, can't be larger than the write quorum,"
+            f" {settings.write_quorum}."
+        )
+    return settings
+
+
+def _checked(name: str, text: str) -> Any:
+    """The value of a setting. Raises LabError for one that it can't have."""
+    wanted = "1, 2 or 3, which is as far as the searches go"
+    if "quorum" in name:
+        if text in ("1", "2", "3"):
+            return int(text)
+    elif name == "integrity":
+        if text.lower() in _FLAGS:
+            return _FLAGS[text.lower()]
+        wanted = "on or off"
+    else:
+        if text.replace("_", " ") in Settings.choices[name]:
+            return text.replace("_", " ")
+        wanted = " or ".join(Settings.choices[name])
+    raise LabError(f"{name.replace('_', ' ')} {quoted(text)}: it must be {wanted}.")

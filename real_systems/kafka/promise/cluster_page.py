@@ -1,0 +1,41 @@
+"""*What can my cluster lose?* in a page."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from kafka_spec.settings import RELEASES
+from real_systems.kafka.promise.cluster_settings import (
+    FIRST,
+    WITH_ELR,
+    Settings,
+    golden_cells,
+    read,
+)
+from real_systems.promise.promise_page import Page
+
+_FILES = (
+    '<p class="lab-chooser">Or drop files here: <code>server.properties</code>, a Strimzi resource,'
+    " or what <code>kafka-configs</code>, <code>kafka-topics</code> or <code>kafka-features</code>"
+    " print with <code>--describe</code>."
+    ' <label class="button">Choose files<input type="file" multiple hidden></label></p>'
+    '<details><summary>Or paste them</summary><textarea rows="4" aria-label="Settings from a file">'
+    "</textarea></details>"
+)
+_LEGEND = (
+    "Lost · 6: the shortest story has six steps. Passed over: a good copy was there, and another"
+    " broker led. Destroyed: no good copy was left. Written: consumers read the record, whose"
+    " producer was told that it failed. Run: recorded on real brokers of this release."
+    f" {Settings.limits} Other losses need two quick elections, or two leaders at once: "
+    '<a href="notebooks/kafka/03_the_talk.html#The-search">the talk</a> has them.'
+)
+
+
+def _read(files: Iterable[tuple[str, str]], **chosen: Any) -> Settings:
+    """The settings that a reader chose; a release without ELR switches it off."""
+    if chosen.get("release") in RELEASES and chosen["release"] not in WITH_ELR:
+        chosen["elr"] = None
+    return read(files, **chosen)
+
+
+PAGE = Page(__name__, FIRST, _read, golden_cells, (_FILES, _LEGEND))
+answer, html = PAGE.answer, PAGE.html

@@ -1,0 +1,247 @@
+"""What is asked about a system, the search of a cell, why something is lost, what would keep it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, ClassVar, Self
+
+from protocol_lab.errors import LabError, quoted, unknown
+from protocol_lab.explain.choices import choice_sentence
+from protocol_lab.explore import explore
+from protocol_lab.model.spec import Model
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import evaluate
+from protocol_lab.traces.walk import Walk
+from real_systems.runner.recordings import Recording
+from real_systems.runner.stories import Case, recorded, story_of
+from real_systems.runner.story_views import StoryRun
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """Faults that happen together, in a sentence.
+
+    faults: how often each, by name. promises: those that the row is about; price: what else is
+    judged. stories: recorded runs with these faults. lost: in a word, what becomes of a record.
+    """
+
+    name: str
+    text: str
+    faults: Mapping[str, int]
+    promises: tuple[str, ...]
+    price: tuple[str, ...] = ()
+    stories: tuple[str, ...] = ()
+    lost: str = "lost"
+
+    @property
+    def judged(self) -> list[str]:
+        """What is judged in each state."""
+        return [*self.promises, *self.price]
+
+
+class Settings(ABC):
+    """What is configured of a system, and what the table has to know of that system.
+
+    A dataclass whose fields are the settings; `said` names those that somebody gave. rows: the
+    table's. columns: its headings by name, and the settings of each, the others being those that
+    are asked about. choices: what each setting may be, and `names` how a form calls it. price: what
+    may come of a cell besides a loss, the worst first. limits: what *kept* means.
+    """
+
+    said: Mapping[str, str]
+    rows: ClassVar[tuple[Row, ...]]
+    columns: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]]
+    choices: ClassVar[Mapping[str, Any]]
+    names: ClassVar[Mapping[str, str]]
+    price: ClassVar[Mapping[str, str]]
+    limits: ClassVar[str]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Each setting by its name."""
+        return {name: getattr(self, name) for name in self.names}
+
+    @property
+    @abstractmethod
+    def column(self) -> str:
+        """The name of the column with these settings."""
+
+    @abstractmethod
+    def model(self, row: Row) -> Model:
+        """The model of a cell."""
+
+    @abstractmethod
+    def is_destroyed(self, row: Row) -> Callable[..., str]:
+        """The invariant that is broken once every copy of something promised is gone."""
+
+    @abstractmethod
+    def better(self) -> Iterator[tuple[str, Any]]:
+        """Each setting and a value with which more is promised, or might be."""
+
+    @abstractmethod
+    def saw(self, case: Case, chosen: Mapping[str, str]) -> bool:
+        """Was this case of a story run by the rules that these settings have?"""
+
+    @staticmethod
+    @abstractmethod
+    def phrase(name: str, value: Any) -> str:
+        """One setting, as an operator would say it."""
+
+    @staticmethod
+    @abstractmethod
+    def todo(change: str) -> str:
+        """What to do on Monday for a change that keeps something, as HTML."""
+
+    def advice(self, lost: list[Row]) -> list[str]:
+        """What else to do if these rows lose something, as HTML."""
+        return []
+
+    def changed(self, name: str, value: Any) -> tuple[str, Self]:
+        """A change of one setting in words, and the settings after it."""
+        return self.phrase(name, value), replace(self, **{name: value})
+
+    def changes(self) -> list[tuple[str, Self]]:
+        """Each single change that promises more, or might, in words; and the settings after it."""
+        return [self.changed(name, value) for name, value in self.better()]
+
+    @property
+    def assumed(self) -> list[str]:
+        """The settings that nobody has said."""
+        return [self.phrase(*each) for each in self.values.items() if each[0] not in self.said]
+
+    def row_named(self, name: str) -> Row:
+        """The row of this name. Raises LabError."""
+        for each in self.rows:
+            if each.name == name:
+                return each
+        raise unknown("row", name, [each.name for each in self.rows])
+
+    def __str__(self) -> str:
+        return ", ".join(self.phrase(name, value) for name, value in self.values.items())
+
+
+@dataclass
+class Story:
+    """A shortest counterexample to a promise: its steps, as scenarios write them and in words.
+
+    is_destroyed: was every copy gone when the promise broke? If not, a good one was passed over.
+    """
+
+    promise: str
+    steps: list[str]
+    sentences: list[str]
+    reason: str
+    is_destroyed: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What these settings promise within these faults.
+
+    states: how many they lead to. broken: the promises, and the parts of the price, that some of
+    these states break. bound: what ended the search early, if anything did.
+    """
+
+    settings: Settings
+    row: Row
+    states: int = 0
+    broken: tuple[str, ...] = ()
+    bound: str = ""
+
+    @property
+    def lost(self) -> list[str]:
+        """The promises that are broken."""
+        return [name for name in self.broken if name in self.row.promises]
+
+    @property
+    def loses(self) -> bool:
+        """Can a record be lost? Not if the row is about another promise."""
+        return bool(self.lost) and self.row.lost == "lost"
+
+    @property
+    def is_kept(self) -> bool:
+        """Is every promise kept, in all states within these faults?"""
+        return not self.lost and not self.bound
+
+    @property
+    def shortest(self) -> Story | None:
+        """The shortest story of a broken promise, if one is."""
+        found = [story(self, name) for name in self.lost]
+        return min(found, key=lambda each: len(each.steps), default=None)
+
+    @property
+    def price(self) -> str:
+        """The worst that may come of it meanwhile; "" if that is nothing, or nobody asked."""
+        prices = self.settings.price
+        return next((text for name, text in prices.items() if name in self.broken), "")
+
+    @property
+    def recordings(self) -> list[StoryRun]:
+        """The recorded runs with this row's faults, by the cell's rules and with its outcome. Their
+        other settings are those of the story."""
+        found = []
+        for name in self.row.stories:
+            story = story_of(name)
+            for case in story.cases:
+                if self.settings.saw(case, story.chosen(case.settings)):
+                    run = recorded(story, case.release, case.settings)
+                    if is_lost(run) == bool(self.lost):
+                        found.append(StoryRun(story, run, is_live=False))
+        return found
+
+    @property
+    def what_keeps(self) -> list[str]:
+        """The single changes that keep, within the same faults, what this cell loses."""
+        changes = self.settings.changes()
+        return [text for text, changed in changes if searched(changed, self.row).is_kept]
+
+
+def is_lost(run: Recording) -> bool:
+    """Was something lost, or read that was said to have failed?"""
+    came = run.outcome
+    return bool(came.lost or {*came.failed} & {*came.readable})
+
+
+def faults_of(text: str, names: Mapping[str, int]) -> dict[str, int]:
+    """Faults such as "kills=1,power_cuts=1", by name. Raises LabError."""
+    faults = {}
+    for each in text.split(","):
+        name, _, many = each.strip().partition("=")
+        if name not in names:
+            raise unknown("fault", name, names)
+        if not many.isdecimal() or int(many) > 9:
+            raise LabError(f"{quoted(each.strip())}: write how often, from 0 to 9: {name}=1.")
+        faults[name] = int(many)
+    return faults
+
+
+@cache
+def searched(settings: Settings, row: Row) -> Cell:
+    """Search all states of one cell."""
+    asked = settings.model(row)
+    found = explore(asked, invariants=row.judged, to_the_end=True, progress=False)
+    broken = tuple(name for name in row.judged if found.violating[name])
+    return Cell(settings, row, found.distinct, broken, found.undecided_reason or "")
+
+
+@cache
+def story(cell: Cell, name: str) -> Story:
+    """The shortest story of a broken promise, or of a part of the price."""
+    found = explore(cell.settings.model(cell.row), invariants=[name], progress=False)
+    return story_along(cell, name, [each.text for each in found.trace])
+
+
+def story_along(cell: Cell, name: str, steps: list[str]) -> Story:
+    """The story of these steps, after which a promise is broken. Raises LabError if one of them
+    can't be taken."""
+    bound = cell.settings.model(cell.row)
+    walk, sentences = Walk.begin(bound), []
+    for step in steps:
+        taken = find_step(bound, walk.row, step)
+        sentences.append(choice_sentence(bound, walk.row, taken.action, taken.args))
+        walk.take(taken)
+    [broken] = [each for each in bound.spec.invariants if each.name == name]
+    reason = evaluate(bound, walk.row, broken.function)
+    is_destroyed = bool(evaluate(bound, walk.row, cell.settings.is_destroyed(cell.row)))
+    return Story(name, steps, sentences, reason, is_destroyed)
