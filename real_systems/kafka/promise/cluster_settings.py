@@ -224,9 +224,9 @@ class Settings(promise_table.Settings):
         text = escape(change)
         if text.startswith("ELR"):
             return (
-                "Before an upgrade that switches ELR on, set min.insync.replicas for each topic: in"
-                " 4.1.0, 4.3.1 and 4.4.0 the brokers’ own value fell to 1 (<code>lab.py real"
-                " upgrade</code>)."
+                "Before an upgrade that switches ELR on, set min.insync.replicas for each topic: "
+                "in 4.1.0, 4.3.1 and 4.4.0 the brokers’ own value fell to 1"
+                " (<code>lab.py real upgrade</code>)."
             )
         if text.startswith("min.insync.replicas"):
             return f"Set {text} on the topic, if it may take no writes more often."
