@@ -213,12 +213,13 @@ def lesson_pages(chosen: list[str] | None) -> list[str]:
 
 
 def _texts() -> list[str]:
-    """The documents that notebooks link to, and the runbook."""
+    """The documents that notebooks and the first page link to."""
     packages = sorted({each.partition(".")[0] for each in spec_names()})
     names = [
         "docs/glossary.md",
         "docs/writing_specs.md",
         "docs/runbook_offline_partition.md",
+        "docs/public_questions.md",
         "notebooks/workshop.md",
         *(f"{package}_spec/in_real_{package}.md" for package in packages),
     ]

@@ -27,6 +27,7 @@ _LEGEND = (
     " producer was told that it failed. Run: recorded on real brokers of this release."
     f" {Settings.limits} Other losses need two quick elections, or two leaders at once: "
     '<a href="notebooks/kafka/03_the_talk.html#The-search">the talk</a> has them.'
+    ' <a href="docs/public_questions.html">Questions of other people</a>, answered.'
 )
 
 

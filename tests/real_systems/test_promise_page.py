@@ -1,0 +1,70 @@
+"""What the pages' Python answers, with the native search in place of WebAssembly."""
+
+import asyncio
+import json
+
+import pytest
+
+from protocol_lab.explore import explore
+from protocol_lab.model.spec import Model
+from protocol_lab.traces.walk import Walk
+from real_systems.bookkeeper import ledger_page
+from real_systems.kafka.promise import cluster_page
+from real_systems.promise.promise_table import Row
+
+
+def asked(page, row: Row, column: str, what: str) -> dict:
+    """The page's answer about a cell of its first settings; their changes count as kept."""
+    settings = page.first
+    models = {tuple(map(int, settings.model(row).constants)): settings.model(row)}
+
+    async def search(module: str, text: str, _: str) -> str:
+        wanted = json.loads(text)
+        model = models.get(tuple(wanted["constants"]))
+        return json.dumps(told(model, wanted["invariants"]))
+
+    question = {"chosen": settings.values, "files": [], "for": what}
+    question |= {"row": row.name, "column": column}
+    return json.loads(asyncio.run(page.answer(json.dumps(question, default=str), search)))
+
+
+def told(model: Model | None, invariants: list[str]) -> dict:
+    """What the search in a page tells: how many states, and the states on shortest paths."""
+    if model is None:
+        return {"state": "COMPLETE", "distinct": 1, "paths": {}}
+    found = explore(model, invariants=invariants, to_the_end=True, progress=False)
+    paths = {}
+    for name in [each for each in invariants if found.violating[each]]:
+        walk = Walk.begin(model)
+        paths[name] = [walk.row.hex()]
+        for step in explore(model, invariants=[name], progress=False).trace:
+            walk.take(step.text)
+            paths[name].append(walk.row.hex())
+    return {"state": "COMPLETE", "distinct": found.distinct, "paths": paths}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "name", "steps"),
+    [(cluster_page.PAGE, "kill_and_power_cut", 7), (ledger_page.PAGE, "new_disk", 16)],
+    ids=["kafka", "bookkeeper"],
+)
+def test_a_cell_and_its_story(page, name, steps):
+    row, column = page.first.row_named(name), page.first.column
+    shown = asked(page, row, column, "cell")
+    assert shown["text"] == f"lost · {steps}"
+    assert shown["verdict"] == "lost"
+    assert "run 4." in shown["more"]
+    told_as = asked(page, row, column, "story")
+    assert told_as["html"].count("<li>") == steps
+    assert "A real cluster, 4." in told_as["html"]
+    assert len(told_as["scenario"].splitlines()) == steps + 1
+    assert told_as["scenario"].startswith(f"# spec: {page.first.model(row).spec.name}")
+
+
+@pytest.mark.parametrize("page", [cluster_page.PAGE, ledger_page.PAGE], ids=["kafka", "bookkeeper"])
+def test_the_first_table_is_whole(page):
+    """Each row has each column, from golden cells."""
+    shown = page._first_cells()
+    assert list(shown) == [row.name for row in page.first.rows]
+    assert all(list(cells) == list(page.first.columns) for cells in shown.values())
