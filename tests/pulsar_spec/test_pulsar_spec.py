@@ -125,6 +125,25 @@ def test_what_a_consumer_gets_before_and_after_the_horizon(reads):
     assert find_step(model, row, "consumer_receives()").reason
 
 
+ANY = "producer(input_key=1, input_value=1)"
+
+
+def test_a_consumer_that_has_lost_its_ledger_connects_again():
+    again = (*COMPACT, *MAKE_KNOWN)
+    model = bind(BASE, **READS, message_sent_limit=2, consumer_reads="ledger_then_topic")
+    steps = ANY, *again, "consumer_connects()", ANY, *again
+    refused = find_step(model, walk(model, *steps), "consumer_receives()").reason
+    assert refused == "the compacted ledger that the consumer reads was deleted"
+    row = walk(model, *steps, "consumer_connects()", "consumer_receives()")
+    assert plain(view(model.layout, row))["consumer"]["received"] == [2]
+
+
+def test_a_consumer_waits_for_what_will_be_sent():
+    model = bind(BASE, **READS, message_sent_limit=2, consumer_reads="by_position")
+    row = walk(model, ANY, "consumer_connects()", "consumer_receives()")
+    assert find_step(model, row, "consumer_finishes()").reason == "not all messages have been sent"
+
+
 # --- Compaction in one line ----------------------------------------------------------------------
 
 
