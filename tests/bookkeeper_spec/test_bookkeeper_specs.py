@@ -236,6 +236,20 @@ def pending(entry: int, fragment: int, ensemble: int) -> PendingAddOp:
     return PendingAddOp(entry=Entry(id=entry, data=entry), fragment_id=fragment, ensemble=ensemble)
 
 
+@pytest.mark.parametrize("status", ["open", "client_withdrawn"])
+def test_a_writer_closes_over_a_recovery_also_if_it_has_heard_that_it_is_fenced(status):
+    made = HandMade.of(TODAY, **FOUR, clients=2, close_overrides_recovery=True)
+    s, creator = made.s, made.s.clients[1]
+    append(s.meta_fragments, Fragment(id=1, ensemble=nodes(1, 2), first_entry_id=1))
+    s.meta_status, s.meta_version = "in_recovery", 2
+    creator.status, creator.meta_version, creator.lac = status, 1, 1
+    creator.fragments = s.meta_fragments
+    creator.curr_fragment = s.meta_fragments.items[0]
+    after = made.after("client_closes_ledger_success(client=1)")
+    assert (after.meta_status, after.meta_last_entry) == ("closed", 1)
+    assert after.clients[1].status == "closed"
+
+
 # --- Ensembles -----------------------------------------------------------------------------------
 
 
