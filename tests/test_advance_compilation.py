@@ -19,7 +19,7 @@ def test_every_spec_is_compiled_in_the_order_of_the_notebooks():
     found = in_reading_order()
     assert sorted(found) == spec_names()
     assert found[:2] == ["kafka.finite_replicated_log", "kafka.kip_320"]
-    assert found.index("kafka.kip_966") < found.index("bookkeeper.v4_13")
+    assert found.index("kafka.unclean_leader_election") < found.index("bookkeeper.v4_13")
 
 
 @pytest.mark.parametrize(
