@@ -180,7 +180,7 @@ def delete_before_the_cursor(s, c):
 
 
 def write_the_cursor_last(s, c):
-    """Horizon and context are written to disk, and the compactor begins anew."""
+    """Horizon and context are written to disk, and the compactor starts over."""
     if s.compactor_state != "compactor_in_phase_two_delete_ledger":
         return "the compactor has not deleted the old ledger"
     s.cursor.compaction_horizon = s.compaction_horizon
@@ -222,13 +222,14 @@ HARMFUL = [
 def name_the_crash_points(answer) -> Feedback:
     """Name the moments.
 
-    In which states of the compactor may a crash leave a compacted ledger behind for ever? A state
+    In which states of the compactor may a crash leave a compacted ledger behind forever? A state
     has the name of the step that comes next. Give a list of names, such as
     `["phase_one", "phase_two_write"]`. The check crashes in every reachable state.
     """
     # The original's name has a letter out of place.
     answer = [str(each).replace("persist_cursor", "persist_cusror") for each in answer]
-    rules = {"deletes_previous_context": True, "updates_together": True}  # of Pulsar 4.2.4
+    # The rules of Pulsar 4.2.4.
+    rules = {"deletes_previous_context": True, "updates_together": True, "trims_topic": True}
     table = crash_points(compaction_v4_2.spec.bind(**SMALL, **rules, retain_null_key=True))
     unknown = sorted(set(answer) - set(table.index))
     if unknown:
