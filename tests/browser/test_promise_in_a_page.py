@@ -91,6 +91,8 @@ def test_settings_come_from_a_file_and_stand_in_the_address(first_page, tmp_path
 
 
 def test_it_prints_on_one_page(first_page, tmp_path):
+    first_page.select_option("select[name=release]", "3.9")
+    settle(first_page, "release=3.9")
     first_page.pdf(path=tmp_path / "review.pdf", prefer_css_page_size=True)
     written = (tmp_path / "review.pdf").read_bytes()
     assert len(re.findall(rb"/Type\s*/Page\b", written)) == 1
