@@ -147,7 +147,21 @@ def _lost_in_isr(s, replicas: Iterable[int]) -> dict[int, dict[int, Shown]]:
                         mine, s.replica_log[r], offset
                     ):
                         lost.setdefault(r, {})[offset] = _record(mine.records[offset])
-    return lost
+    return lost | _lost_at_the_leader(s, replicas)
+
+
+def _lost_at_the_leader(s, replicas: Iterable[int]) -> dict[int, dict[int, Shown]]:
+    """The records that the leader lacks and that a follower of it knows to be committed, by the
+    leader and offset."""
+    leader = s.quorum_state.leader
+    lost = {
+        offset: record
+        for r in replicas
+        if leader != NONE and s.replica_state[r].leader == leader and not presumes_leadership(s, r)
+        for offset, record in enumerate(_replica_log(s, r)[: s.replica_state[r].hw])
+        if (offset, record) not in enumerate(_replica_log(s, leader))
+    }
+    return {leader: lost} if lost else {}
 
 
 def _can_still_lead(s, offset: int, record: Shown) -> bool:

@@ -38,7 +38,8 @@ def _controller(s, c) -> Bar:
     ]
     if c.elr:
         values.append(Value("ELR", Text(set_text(s.elr))))
-        values.append(Value("last leader", Text(or_none(s.last_leader))))
+        if s.leader == NONE:
+            values.append(Value("last known leader", Text(or_none(s.last_leader))))
     return Bar("Controller", values)
 
 
@@ -64,7 +65,15 @@ def _lane(s, c, broker: int, lost: dict[int, Shown]) -> Lane:
         ),
         notes=difference(log, _log(s, s.leader), s.leader, broker, "the leader"),
         badge="dead" if broker not in s.running else "crown" if s.leader == broker else "",
+        removed=_removed(s, broker),
     )
+
+
+def _removed(s, broker: int) -> str:
+    """The word for a record that is gone from this broker, unless the broker truncated it."""
+    if broker in s.running:
+        return ""
+    return "gone" if broker in s.disk_is_new else "not flushed"
 
 
 def _log(s, broker: int) -> Log:

@@ -90,7 +90,8 @@ class Lane:
     """One node: who it is, what it believes, and its log.
 
     The first line of `lines` is its name. badge: "", "crown" (leads), "ghost" (believes that it
-    leads) or "dead"; `lines` say the same in words. `notes` are shown beside the log.
+    leads) or "dead"; `lines` say the same in words. `notes` are shown beside the log. `removed`, if
+    given, is this lane's word for a record that is gone.
     """
 
     lines: list[list[Text]]
@@ -99,6 +100,7 @@ class Lane:
     notes: list[Text] = field(default_factory=list)
     badge: str = ""
     empty: str = "empty log"
+    removed: str = ""
 
     @property
     def name(self) -> str:

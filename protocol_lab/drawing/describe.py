@@ -1,5 +1,7 @@
 """The text alternative of a picture: one paragraph for screen readers."""
 
+from dataclasses import replace
+
 from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Lane, Messages, Text
 
 
@@ -54,6 +56,8 @@ def _bar(bar: Bar) -> str:
 def _lane(lane: Lane, cluster: Cluster) -> str:
     head, *more = [" ".join(_text(piece) for piece in line) for line in lane.lines]
     parts = [f"{head}: {', '.join(line for line in more if line)}."]
+    if lane.removed:
+        cluster = replace(cluster, removed=lane.removed)
     if lane.entries:
         parts.append("; ".join(entry_text(entry, cluster) for entry in lane.entries) + ".")
     elif lane.empty:

@@ -116,8 +116,13 @@ class Asked:
         return found
 
     def heard(self) -> str:
-        """What the node that the question is about has heard last, in a sentence; "" if nothing."""
-        if not self.node or self.node > len(self.nodes):
+        """What the node that the question is about has heard last, in a sentence.
+
+        "" if the question is about none, or the spec has no messages.
+        """
+        spec = self.model.spec
+        has_messages = bool(spec.channels) or spec.events is not None
+        if not has_messages or not 0 < self.node <= len(self.nodes):
             return ""
         name = self.nodes[self.node - 1]
         for moment in reversed(self.moment.path()[1:]):

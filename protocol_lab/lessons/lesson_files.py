@@ -13,7 +13,8 @@
 Steps and claims are those of a scenario (`traces.scenarios`). A step with a caption is a beat; one
 without is taken together with the step after it. A line with > is a note for the speaker. A part
 begins anew with the constants of the first line and its own; `after slide N`, or `after state N`,
-takes the steps of the part before up to there, unseen.
+takes the steps of the part before up to there, unseen. Comments below its line are the caption of
+its first state.
 
 A question is about the state where it stands. Its answer is computed, never written:
 
@@ -91,6 +92,7 @@ class Part:
     number: int
     after: str = ""
     lines: list[Line | Gate] = field(default_factory=list)
+    opening: list[str] = field(default_factory=list)
     notes: dict[int, list[str]] = field(default_factory=dict)
     """The speaker's notes, by the index of the line that they follow."""
 
@@ -171,8 +173,9 @@ def _read(row: str, number: int, place: str, lesson: Lesson) -> None:
     elif row.startswith("# uses:") and not part.lines:
         lesson.uses += row.removeprefix("# uses:").split()
     elif row.startswith("#"):
-        if not part.lines and len(lesson.parts) == 1 and visible(row[1:].strip()):
-            lesson.description.append(visible(row[1:].strip()))
+        if not part.lines and visible(row[1:].strip()):
+            about = lesson.description if len(lesson.parts) == 1 else part.opening
+            about.append(visible(row[1:].strip()))
     elif row.startswith("?"):
         part.lines.append(_gate(row, number, place))
     elif row.startswith(("~", "-", "=")):

@@ -73,9 +73,11 @@ class PlayedLesson:
         else:
             with self._naming(part.number):
                 walk = self._repeated(number, part, model)
+        if part.opening:
+            walk.moment.caption = " ".join(part.opening)
         self.walks.append(walk)
         begun = len(self.beats)
-        if not part.after or not isinstance(lines[0], Line):
+        if not part.after or part.opening or not isinstance(lines[0], Line):
             self.beats.append(Beat(number, walk.moment))
         for k, line in enumerate(lines):
             with self._naming(line.number):
@@ -173,6 +175,8 @@ class PlayedLesson:
 
     def _beat(self, number: int, beat: Beat) -> dict[str, Any]:
         slide, text = split_caption(beat.moment.caption)
+        if beat.asked:
+            slide = split_caption(beat.asked.gate.question)[0] or slide
         ask = beat.asked and self._ask_values(number, beat)
         return {
             "part": beat.part,
@@ -195,7 +199,7 @@ class PlayedLesson:
                 "kind": gate.kind,
                 "when": gate.when,
                 "claim": gate.asks if gate.kind == "cell" else "",
-                "question": gate.question,
+                "question": split_caption(gate.question)[1],
                 "options": [vars(each) for each in options],
                 "right": found and [each.text for each in options].index(found.right),
                 "reason": found.reason if found else "",

@@ -31,10 +31,20 @@ main, main > button {{ font: 15px/1.4 system-ui, sans-serif }}
   .lab-paper section {{ break-after: page; break-inside: avoid }}
   .lab-paper img {{ display: block; max-width: 100%; max-height: 125mm; margin: 8px 0 }}
 }}</style>
-<main>{holder}</main><div class="lab-paper">{paper}</div>
+<main>{holder}</main>{focus}<div class="lab-paper">{paper}</div>
 <script>{script}</script>
 {frames}</html>
 """
+
+_FOCUS = """<script>
+new MutationObserver((_, self) => {
+  const lesson = document.querySelector(".lab-stepper");
+  if (!lesson) return;
+  lesson.focus();
+  self.disconnect();
+}).observe(document.querySelector("main"), { childList: true, subtree: true });
+</script>"""
+"""The keys work at once: the lesson gets the focus when it is there."""
 
 
 def write_deck(name: str, file: Path) -> None:
@@ -51,6 +61,7 @@ def write_deck(name: str, file: Path) -> None:
     text = _PAGE.format(
         title=escape(session.lesson.lesson.title),
         style=style_sheet(),
+        focus=_FOCUS,
         holder=stepper_html(told, static_lesson(session.lesson)),
         paper=paper[0],
         script=script().replace("</", "<\\/"),

@@ -1,7 +1,8 @@
 """An overview of the tasks in the notebooks, and of how much was done.
 
-The tasks are read from the notebooks' cells: each `ask(...)`, each exercise's `check(...)` and
-each `challenge(...)`. What was done is read from the learner's record.
+The tasks are read from the notebooks' cells: each `ask(...)`, each question of a `lesson(...)`,
+each exercise's `check(...)` and each `challenge(...)`. What was done is read from the learner's
+record.
 """
 
 import ast
@@ -9,23 +10,28 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from protocol_lab.errors import unknown
+from protocol_lab.errors import LabError, unknown
+from protocol_lab.lessons.lesson_files import Gate, lesson_named
 from protocol_lab.teaching import record
 from protocol_lab.teaching.record import Record
+from protocol_lab.traces.scenarios import split_caption
 
 _LINK = re.compile(r"\((\w+)/\w+\.ipynb\)")
 
 
 @dataclass(frozen=True)
 class Task:
-    """Something to do in a notebook: a prediction, an exercise or a challenge, by its name."""
+    """Something to do in a notebook: a prediction, an exercise or a challenge, by its name in the
+    record. text: what is asked, if that is not the name."""
 
     kind: str
     name: str
+    text: str = ""
 
     def is_done(self, done: Record) -> bool:
         """Does the record have it?"""
@@ -34,7 +40,7 @@ class Task:
 
     def __str__(self) -> str:
         if self.kind == "prediction":
-            return f"predict: {self.name}"
+            return f"predict: {self.text or self.name}"
         return f"the {self.kind} `{self.name}`"
 
 
@@ -140,25 +146,37 @@ def tasks_of(path: Path) -> Iterator[Task]:
         except SyntaxError:  # a learner's cell, or a magic command
             continue
         for call in ast.walk(tree):
-            task = _task(call) if isinstance(call, ast.Call) else None
-            if task and task not in told:
-                told.add(task)
-                yield task
+            for task in _tasks(call) if isinstance(call, ast.Call) else ():
+                if task not in told:
+                    told.add(task)
+                    yield task
 
 
-def _task(call: ast.Call) -> Task | None:
-    """The task that a call stands for, if it does."""
+def _questions(lesson: str) -> Iterator[str]:
+    """The questions of a lesson; none if it can't be read."""
+    with suppress(LabError):
+        for part in lesson_named(lesson).parts:
+            for each in part.lines:
+                if isinstance(each, Gate):
+                    yield split_caption(each.question)[1]
+
+
+def _tasks(call: ast.Call) -> Iterator[Task]:
+    """The tasks that a call stands for, if it does."""
     first = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
     if isinstance(call.func, ast.Name) and isinstance(first, str):
         if call.func.id == "ask":
-            return Task("prediction", first)
+            yield Task("prediction", first)
         if call.func.id == "challenge":
-            return Task("challenge", first)
+            yield Task("challenge", first)
+        if call.func.id == "lesson":
+            for question in _questions(first):
+                yield Task("prediction", f"{first} {question}", question)
     if isinstance(call.func, ast.Attribute) and call.func.attr == "check":
         of = call.func.value
         name = of.attr if isinstance(of, ast.Attribute) else getattr(of, "id", None)
-        return Task("exercise", name) if name else None
-    return None
+        if name:
+            yield Task("exercise", name)
 
 
 def _notebooks(folder: Path) -> dict[str, Path]:

@@ -157,20 +157,19 @@ def replica_lane(
 
 
 def _lost(broker: int, copies: dict[int, Records], seen: dict[str, Any]) -> list[Entry]:
-    """The acknowledged records that the leader lacks, after its own: lost if no broker in the ISR
-    or the ELR has them, else cut off."""
+    """The acknowledged records that the leader lacks, after its own: lost if no broker has them,
+    else cut off."""
     if broker != seen["leader"]:
         return []
     held = {each: {value for value, _ in records} for each, records in copies.items()}
     lacking = [value for value in seen["acknowledged"] if value not in held[broker]]
-    electable = [each for each in copies if each in {*seen["isr"], *seen["elr"]}]
     return [
         Entry(
             len(copies[broker]) + place,
             value,
             mark="lost",
             gone=value,
-            word="cut off" if any(value in held[each] for each in electable) else "lost",
+            word="cut off" if any(value in each for each in held.values()) else "lost",
         )
         for place, value in enumerate(lacking)
     ]

@@ -109,6 +109,8 @@ def _draw_lane(
     for offset in range(grid.columns + 1):
         x = grid.boundary(offset)
         svg.line(x, y + 1, x, band.bottom - 1, stroke=palette.GRID)
+    if lane.removed:
+        cluster = replace(cluster, removed=lane.removed)
     for entry in lane.entries:
         kind = "record" if entry.is_here else "gap"
         same = f"{entry.offset} {entry.label} {entry.detail}"

@@ -310,7 +310,7 @@ const labelled = (option, k) => ({ ...option, k });
 function drawPlacing(lesson, lane, does) {
   const { ask } = lesson;
   const options = ask.options.map(labelled).filter((each) => lane.places[each.place] !== undefined);
-  const at = lesson.placed ?? 0;
+  const at = lesson.placed ?? options.at(-1).place; // the end: the start is often the answer
   const { x, y, width, height, top } = lane;
   const line = s("g", { class: "ls-placed" }, s("line", { x1: 0, x2: 0, y1: top + 5, y2: y + height - 5 }), s("text", { y: y + height - 8, "font-size": 14, "font-weight": 650 }));
   const group = s(

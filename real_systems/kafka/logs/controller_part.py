@@ -243,8 +243,10 @@ def unfence_broker(s: State, c: Constants, broker: Broker):
 
 @spec.action
 def register_broker(s: State, c: Constants, broker: Broker, shutdown: Named("clean", "unclean")):
-    """A broker registers, and is fenced; with ELR one without a clean shutdown leaves ISR and
-    ELR."""
+    """A broker registers, and is fenced.
+
+    With ELR one that was not shut down cleanly leaves ISR and ELR.
+    """
     if broker in s.con_unfenced and broker not in s.shutting_down:
         return "another incarnation of the broker has a session"
     if shutdown == "unclean" and not s.elr:

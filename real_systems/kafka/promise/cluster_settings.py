@@ -146,7 +146,9 @@ class Settings(promise_table.Settings):
     }
     limits = (
         "Kept means: in every state that these faults lead to, by the rules of the release as the"
-        " model kafka.settings has them. It does not mean safe."
+        " model kafka.settings has them. It does not mean safe. A copy is passed over: a disk has"
+        " the record, and a broker without it leads. Takes writes, may be offline: what producers"
+        " may meet in the end."
     )
 
     @property

@@ -384,4 +384,7 @@ def _told(bound: Model, row: bytes, found: Any) -> Iterator[str]:
         yield choice_sentence(bound, row, taken.action, taken.args)
         row = taken.row
     [broken] = [each for each in bound.spec.invariants if each.name == found.violated]
-    yield f"Then {evaluate(bound, row, broken.function)}"
+    if broken.name == "acknowledged_is_on_a_disk":  # of one that is stopped nothing is known
+        yield "Then nobody who was in the ISR or the ELR has an acknowledged record any more"
+    else:
+        yield f"Then {evaluate(bound, row, broken.function)}"

@@ -78,7 +78,8 @@ def unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
         else:
             how = f"broker {after.leader} is elected, which was not in the ISR"
             if known and after.leader not in known[-1]:
-                how += f" {brokers_text(known[-1])}"
+                isr = brokers_text(known[-1])
+                how += f", now empty and last {isr}," if before.isr == () else f" {isr}"
             if before.elr:
                 how += (
                     f" nor in the ELR {brokers_text(before.elr)}, whose members have every record"
