@@ -133,7 +133,11 @@ def _lane(broker: int, copies: dict[int, Records], seen: dict[str, Any]) -> Lane
     ]
     entries += _lost(broker, copies, seen)
     leads, is_away = broker == seen["leader"], broker in seen["away"]
-    return replica_lane(broker, leads, is_away, seen["isr"], seen["elr"], entries=entries)
+    has_replica = entries or leads or broker in {*seen["isr"], *seen["elr"], *seen["last_known"]}
+    empty = "empty log" if has_replica else ""
+    return replica_lane(
+        broker, leads, is_away, seen["isr"], seen["elr"], entries=entries, empty=empty
+    )
 
 
 def replica_lane(

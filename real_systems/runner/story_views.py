@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from html import escape
 
-from protocol_lab.drawing import draw_cluster
+from protocol_lab.drawing import Cluster, draw_cluster
 from protocol_lab.drawing.changes import with_changes
 from protocol_lab.drawing.pictures import image_html, strip_of
 from protocol_lab.traces.scenarios import scenario
@@ -70,11 +71,14 @@ class StoryRun:
     def strip(self) -> str:
         """The moments at which the story takes a turn, as SVG, each with what it has changed."""
         pictures, captions = [], []
-        for before, act in decisive(self.story, self.recording.acts):
-            cluster = self.story.staging.describe(act.seen)
+        describe, moments = self.story.staging.describe, decisive(self.story, self.recording.acts)
+        idle = _idle([describe(act.seen) for _, act in moments])
+        for before, act in moments:
+            cluster = describe(act.seen)
             if before is not None:
-                cluster = with_changes(cluster, self.story.staging.describe(before.seen))
-            pictures.append(partial(draw_cluster, cluster))
+                cluster = with_changes(cluster, describe(before.seen))
+            lanes = [each for each in cluster.lanes if each.name not in idle]
+            pictures.append(partial(draw_cluster, replace(cluster, lanes=lanes)))
             captions.append(f"{act.text}: {act.answer}" if act.answer else act.text)
         title = f"{self.recording.story} on {self.recording.release}"
         return strip_of(pictures, captions, _PICTURE_COLUMNS, title)
@@ -105,7 +109,8 @@ def beside_step(act: Act) -> str:
 
 
 def decisive(story: Story, acts: Sequence[Act]) -> list[tuple[Act | None, Act]]:
-    """The acts by which the story takes a turn, each behind the one before it; and the last act.
+    """The acts by which the story takes a turn, each behind the one before it; and the last act
+    that is more than a line of a log.
 
     Only what can be drawn counts; the first of these has none before it.
     """
@@ -115,9 +120,17 @@ def decisive(story: Story, acts: Sequence[Act]) -> list[tuple[Act | None, Act]]:
         for before, each in zip([None, *seen], seen)
         if before is None or story.staging.is_turn(before.seen, each.seen)
     ]
-    if seen and moments[-1][1] is not seen[-1]:
-        moments.append((seen[-2], seen[-1]))
+    last = max((k for k, each in enumerate(seen) if not each.text.endswith(" logs")), default=0)
+    if seen and seen.index(moments[-1][1]) < last:
+        moments.append((seen[last - 1], seen[last]))
     return moments
+
+
+def _idle(pictures: Sequence[Cluster]) -> set[str]:
+    """The names of the lanes that have no log in any picture, if other lanes have one."""
+    lanes = [lane for each in pictures for lane in each.lanes]
+    with_a_log = {each.name for each in lanes if each.entries or each.empty}
+    return {each.name for each in lanes} - with_a_log if with_a_log else set()
 
 
 def command_of(recording: Recording) -> str:
