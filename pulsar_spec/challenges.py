@@ -17,7 +17,7 @@ CHALLENGES = [
         "one_message_for_three",
         "Let one message stand for three",
         "Bring the topic to where consumers are served a compacted ledger with a single message,"
-        " and the horizon counts three.",
+        " and the horizon is 2: this message stands for A, B and C.",
         spec="pulsar.compaction",
         reach=one_message_stands_for_all,
         hints=[
@@ -30,7 +30,7 @@ CHALLENGES = [
     Challenge(
         "receive_it_twice",
         "Be told twice",
-        "There is one message, without a key, and no broker crashes. Let the consumer receive it"
+        "There is one message, A, without a key, and no broker crashes. Let the consumer receive it"
         " twice: nothing tells it that this is the same message. Compaction keeps such messages"
         " here.",
         spec="pulsar.compaction",
@@ -52,8 +52,8 @@ CHALLENGES = [
     Challenge(
         "bring_a_key_back",
         "Bring a deleted key back",
-        "A key gets a value and is deleted, with a message that has no value. Let the consumer see"
-        " the deletion first and the value after it.",
+        "Message A gives a key a value, and message B, which has no value, deletes the key. Let the"
+        " consumer see B first, and A after it.",
         spec="pulsar.compaction",
         constants={
             **A_READER,
@@ -63,7 +63,7 @@ CHALLENGES = [
         },
         breaks="deleted_keys_stay_deleted",
         hints=[
-            "In the topic the value comes first. Where is there the deletion without the value?",
+            "In the topic A comes first. Where is there B without A?",
             "In a compacted ledger. As long as the horizon does not say what it stands for, the"
             " topic is read from the start afterwards.",
         ],

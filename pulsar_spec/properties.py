@@ -206,7 +206,7 @@ def everything_ends(s: State, c: Constants) -> bool:
 
 
 def a_message_is_compacted_away(s: State, c: Constants) -> bool:
-    """A consumer is spared a message: the context's ledger has fewer than the horizon counts."""
+    """A consumer is spared a message: the context's ledger has fewer than its horizon promises."""
     if s.compacted_topic_context == NONE:
         return False
     return len(s.compacted_ledgers[s.compacted_topic_context].messages) < s.compaction_horizon
@@ -241,7 +241,7 @@ def a_ledger_is_empty(s: State, c: Constants) -> bool:
 
 
 def one_message_stands_for_all(s: State, c: Constants) -> bool:
-    """The context's ledger has one message, and the horizon counts three or more."""
+    """The context's ledger has one message, which stands for three or more of the topic."""
     if s.compacted_topic_context == NONE:
         return False
     kept = len(s.compacted_ledgers[s.compacted_topic_context].messages)

@@ -157,10 +157,11 @@ class Cluster:
     """One state of a protocol, ready to be laid out.
 
     `columns` is how many offsets have a place (more if a record or flag needs it); `axis` says what
-    they count ("" for no numbers), and `first` is the number of the first one. `ticked` and
-    `removed` are the words for a committed record and for one that is gone; `line` is a watermark
-    across all lanes. `alarms` say which promises are broken. `card_width` is that of the clients
-    beside the lanes, in pixels; in a dense picture what a node says takes `lane_width`.
+    they count ("" for no numbers), and `first` is the number of the first one. `ticked`, `known`
+    and `removed` are the words for a committed record, for one with a ✓, and for one that is gone;
+    `line` is a watermark across all lanes. `alarms` say which promises are broken. `card_width` is
+    that of the clients beside the lanes, in pixels; in a dense picture what a node says takes
+    `lane_width`.
     """
 
     title: str = ""
@@ -175,6 +176,7 @@ class Cluster:
     axis: str = "offset"
     first: int = 0
     ticked: str = "committed"
+    known: str = "known here"
     removed: str = "truncated"
     lane_width: float = 120
     card_width: float = 174

@@ -34,13 +34,13 @@ def entry_text(entry: Entry, cluster: Cluster) -> str:
     if entry.committed is not None:
         words.append(cluster.ticked if entry.committed else f"not {cluster.ticked}")
     if entry.committed and not entry.known:
-        words.append("not known here")
+        words.append(f"not {cluster.known}")
     if entry.mark == "new":
         words.append("new")
     if entry.mark == "committed":
         words[1] = f"{cluster.ticked} just now"
     if entry.mark == "known":
-        words.append("learned just now")
+        words.append(f"{cluster.known} since this step")
     if entry.mark == "changed":
         words.append(f"was {entry.gone}")
     elif entry.gone:

@@ -4,7 +4,7 @@
 def _message(input_key: int, input_value: int) -> str:
     """What is sent, with the names that the picture has."""
     key = f"key k{input_key}" if input_key else "no key"
-    value = f"value {input_value}" if input_value else "no value (null)"
+    value = f"value v{input_value}" if input_value else "no value (null)"
     return f"The producer sends {key}, {value}"
 
 

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Flag, Lane, Text, Value, drawing_of
+from protocol_lab.explain.wording import letter
 from protocol_lab.model.layout import NONE
+from pulsar_spec.draw.wording import cursor_text, horizon_text, key_text, message_text, value_text
 
 NEXT_STEPS = (
     "phase 1, read the topic",
@@ -28,8 +30,9 @@ MOST_RECEIVED = 8
 NULL = 0
 
 LEGEND = (
-    "✓ solid border: served to a consumer that connects now · dashed: not served"
-    " · shade: the key · hatched: deleted just now · highlighted: changed just now"
+    "solid border: a consumer that connects now gets this message · ✓: it gets it from here"
+    " · dashed: it does not get it · shade: the key, –: none"
+    " · hatched: deleted just now · highlighted: changed just now"
 )
 
 
@@ -48,16 +51,20 @@ def is_not_named(s, ledger: int) -> bool:
 def describe(s, c, is_left_over: Callable[[Any, int], bool]) -> Cluster:
     """Compactor, broker and cursor above; topic and ledgers; the consumer, if one reads."""
     ledgers = range(1, c.compaction_times_limit + 1)
+    served = _from_topic(s) | _from_ledger(s)
     return Cluster(
         title="Pulsar · topic compaction",
         bars=[_compactor(s, c), _broker(s, c)],
-        lanes=[_topic(s), *(_ledger(s, ledger, is_left_over(s, ledger)) for ledger in ledgers)],
+        lanes=[
+            _topic(s, served),
+            *(_ledger(s, ledger, is_left_over(s, ledger), served) for ledger in ledgers),
+        ],
         line=_horizon(s),
         cards=[_consumer(s, c)] if c.model_consumer and c.consumer_reads != "nothing" else [],
         columns=c.message_sent_limit or 1,
-        axis="message",
-        first=1,
+        axis="position",
         ticked="served",
+        known="from here",
         removed="deleted",
         lane_width=291,
         legend=LEGEND,
@@ -86,15 +93,16 @@ draw_compaction_v4_2 = drawing_of(
 
 def _compactor(s, c) -> Bar:
     latest = [
-        f"k{key}: {s.phase_one_result.latest_for_key[key]}"
+        f"k{key}: {letter(s.phase_one_result.latest_for_key[key])}"
         for key in range(1, c.key_space + 1)
         if s.phase_one_result.latest_for_key[key]
     ]
+    position = s.phase_one_result.read_position
     return Bar(
         "Compactor",
         [
             Value("next", Text(NEXT_STEPS[s.compactor_state], "accent")),
-            Value("has read up to", Text(str(s.phase_one_result.read_position or "nothing yet"))),
+            Value("has read up to", Text(letter(position) if position else "nothing yet")),
             Value("latest of each key", Text(", ".join(latest) or "none yet")),
         ],
     )
@@ -102,12 +110,11 @@ def _compactor(s, c) -> Bar:
 
 def _broker(s, c) -> Bar:
     cursor = s.cursor
-    on_disk = f"ledger {cursor.compacted_topic_context}, horizon {cursor.compaction_horizon}"
     values = [
         Value("context", Text(_ledger_name(s.compacted_topic_context))),
-        Value("horizon", Text(str(s.compaction_horizon))),
+        Value("horizon", Text(horizon_text(s.compaction_horizon))),
         *([Value("crashes", Text(str(s.crash_times)))] if c.max_crash_times else []),
-        Value("cursor on disk", Text(on_disk if cursor.compacted_topic_context else "nothing")),
+        Value("cursor on disk", Text(cursor_text(s, "nothing"))),
     ]
     if hasattr(cursor, "ledgers"):
         names = ", ".join(str(each) for each in cursor.ledgers)
@@ -122,29 +129,44 @@ def _ledger_name(ledger: int) -> str:
 def _horizon(s) -> Flag | None:
     if s.compacted_topic_context == NONE:
         return None
-    return Flag(s.compaction_horizon, Text(f"horizon {s.compaction_horizon}", bold=True))
+    return Flag(
+        s.compaction_horizon, Text(f"horizon {horizon_text(s.compaction_horizon)}", bold=True)
+    )
 
 
 # --- Topic and ledgers ---------------------------------------------------------------------------
 
 
-def _topic(s) -> Lane:
+def _from_topic(s) -> set[int]:
+    """The ids of the messages that a consumer which connects now gets from the topic."""
+    begins = s.compaction_horizon if s.compacted_topic_context != NONE else 0
+    return {each.id for each in s.messages if each.id > max(begins, _trimmed(s))}
+
+
+def _from_ledger(s) -> set[int]:
+    """The ids of those that it gets from the context's ledger."""
+    if s.compacted_topic_context == NONE:
+        return set()
+    return {each.id for each in s.compacted_ledgers[s.compacted_topic_context].messages}
+
+
+def _topic(s, served: set[int]) -> Lane:
     marks: dict[int, list[str]] = {}
     if s.cursor.compacted_topic_context:
         marks.setdefault(s.cursor.compaction_horizon, []).append("cursor")
     if s.phase_one_result.read_position:
         marks.setdefault(s.phase_one_result.read_position, []).append("phase 1")
     sent = list(s.messages)
-    begins = s.compaction_horizon if s.compacted_topic_context else 0
+    from_here = _from_topic(s)
     return Lane(
         lines=[
             [Text("Topic", bold=True)],
             [Text(f"{len(sent)} message{'' if len(sent) == 1 else 's'}", "muted")],
-            *([[Text(f"up to {_trimmed(s)} deleted", "muted")]] if _trimmed(s) else []),
+            *([[Text(f"up to {letter(_trimmed(s))} deleted", "muted")]] if _trimmed(s) else []),
         ],
-        entries=[_entry(each, each.id > begins) for each in sent if each.id > _trimmed(s)],
+        entries=[_entry(each, served, from_here) for each in sent if each.id > _trimmed(s)],
         flags=[Flag(place, Text(" · ".join(names), "muted")) for place, names in marks.items()],
-        empty="all of it is deleted" if sent else "nothing sent yet",
+        empty="all deleted" if sent else "nothing sent yet",
     )
 
 
@@ -153,12 +175,13 @@ def _trimmed(s) -> int:
     return getattr(s, "trimmed", 0)
 
 
-def _ledger(s, ledger: int, is_left_over: bool) -> Lane:
+def _ledger(s, ledger: int, is_left_over: bool, served: set[int]) -> Lane:
     here = s.compacted_ledgers[ledger]
     is_read = ledger == s.compacted_topic_context
+    from_here = _from_ledger(s) if is_read else set()
     return Lane(
         lines=[[Text(f"Ledger {ledger}", bold=True)], *_standing(s, ledger, is_left_over)],
-        entries=[_entry(message, is_read) for message in here.messages],
+        entries=[_entry(message, served, from_here) for message in here.messages],
         notes=_served_again(s, ledger),
         badge="dead" if here.exists and is_left_over and not is_read else "",
         empty="empty ledger" if here.exists else "",
@@ -171,8 +194,8 @@ def _served_again(s, ledger: int) -> list[Text]:
         return []
     messages = s.compacted_ledgers[ledger].messages
     again = [each for each in messages if each.id > s.compaction_horizon]
-    keyless = [str(each.id) for each in again if each.key == NULL]
-    keyed = [str(each.id) for each in again if each.key != NULL]
+    keyless = [letter(each.id) for each in again if each.key == NULL]
+    keyed = [letter(each.id) for each in again if each.key != NULL]
     return [
         *([Text(f"✗ served again from the topic: {', '.join(keyless)}", "bad")] if keyless else []),
         *([Text(f"served again from the topic: {', '.join(keyed)}")] if keyed else []),
@@ -209,19 +232,16 @@ def _latest(s) -> int:
     )
 
 
-def _entry(message, is_read: bool) -> Entry:
+def _entry(message, served: set[int], from_here: set[int]) -> Entry:
     return Entry(
         message.id - 1,
-        _key(message.key),
-        f"value {message.value}" if message.value != NULL else "null",
-        f"v{message.value}" if message.value != NULL else "null",
+        letter(message.id),
+        f"{key_text(message, '–')} {value_text(message)}",
+        value_text(message),
         shade=message.key if message.key != NULL else None,
-        committed=is_read,
+        committed=message.id in served,
+        known=message.id in from_here,
     )
-
-
-def _key(key: int) -> str:
-    return f"k{key}" if key != NULL else "no key"
 
 
 # --- The consumer --------------------------------------------------------------------------------
@@ -249,18 +269,17 @@ def _place(s) -> str:
     if not me.connected:
         return "not connected"
     if me.ledger != NONE:
-        return f"reads ledger {me.ledger}, then from {me.topic_position}"
+        return f"reads ledger {me.ledger}, then from position {me.topic_position - 1}"
     if getattr(s, "consumer_stage", 0):
-        return f"next message: {me.position}, asks the {STAGES[s.consumer_stage]}"
-    return f"next message: {me.position}"
+        return f"next position: {me.position - 1}, asks the {STAGES[s.consumer_stage]}"
+    return f"next position: {me.position - 1}"
 
 
 def _received(s, received: list[int]) -> Text:
     """The last of these messages, and what is wrong with its coming now."""
     latest = received[-1]
     message = s.messages[latest - 1]
-    value = f"value {message.value}" if message.value != NULL else "null"
-    text = f"{latest}: {_key(message.key)} {value}"
+    text = message_text(message)
     if latest in received[:-1]:
         return Text(f"{text} again", "bad" if message.key == NULL else "ink")
     if latest < max(received):

@@ -4,10 +4,12 @@ Told by what the step did to the state and not by the action's name, so that the
 a learner's own need nothing more.
 """
 
+from protocol_lab.explain.wording import letter
 from protocol_lab.model.containers import last
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.step_text import Step
 from protocol_lab.traces.events import AT_ONCE, CRASH, RESTART, Arrow, Event, Note
+from pulsar_spec.draw.wording import cursor_text, horizon_text, message_text
 from pulsar_spec.model import first_in_ledger
 
 PRODUCER, TOPIC, COMPACTOR, BROKER = "producer", "topic", "compactor", "broker"
@@ -15,6 +17,7 @@ DISK, CONSUMER = "ledgers and cursor", "consumer"
 ASKS_LEDGER = 1
 """The stage in which a consumer has asked for a message of the compacted ledger."""
 
+NO_CURSOR = "no cursor"
 LIFELINES = (PRODUCER, TOPIC, COMPACTOR, BROKER, DISK, CONSUMER)
 
 
@@ -32,18 +35,6 @@ def compaction_events(before, after, c, step: Step) -> list[Event]:
     ]
 
 
-def message_text(message) -> str:
-    """A message as in the pictures: "2: k1 value 1"."""
-    key = f"k{message.key}" if message.key else "no key"
-    return f"{message.id}: {key} {f'value {message.value}' if message.value else 'null'}"
-
-
-def _cursor_text(s) -> str:
-    if not s.cursor.compacted_topic_context:
-        return "no cursor"
-    return f"ledger {s.cursor.compacted_topic_context}, horizon {s.cursor.compaction_horizon}"
-
-
 def _named(s) -> list[int]:
     """The ledgers that the cursor names, in the variant where it does."""
     return list(s.cursor.ledgers) if hasattr(s.cursor, "ledgers") else []
@@ -53,7 +44,7 @@ def _crash(before, after) -> list[Event]:
     return [
         Note(BROKER, "crashes", CRASH),
         Note(BROKER, "another one takes over", RESTART),
-        Arrow(AT_ONCE, DISK, BROKER, _cursor_text(after)),
+        Arrow(AT_ONCE, DISK, BROKER, cursor_text(after, NO_CURSOR)),
         *_deleted(before, after),
     ]
 
@@ -67,15 +58,15 @@ def _compacted(before, after) -> list[Event]:
     found: list[Event] = []
     position = after.phase_one_result.read_position
     if position > before.phase_one_result.read_position:
-        found.append(Arrow(AT_ONCE, TOPIC, COMPACTOR, f"read up to {position}"))
+        found.append(Arrow(AT_ONCE, TOPIC, COMPACTOR, f"read up to {letter(position)}"))
     if _named(after) != _named(before):
         names = ", ".join(str(each) for each in _named(after))
         found.append(Arrow(AT_ONCE, COMPACTOR, DISK, f"cursor names ledgers: {names}"))
     for ledger in range(1, len(after.compacted_ledgers) + 1):
         new, old = after.compacted_ledgers[ledger], before.compacted_ledgers[ledger]
         if new.exists and not old.exists:
-            ids = [str(message.id) for message in new.messages]
-            text = f"ledger {ledger}, messages: {', '.join(ids) or 'none'}"
+            names = ", ".join(letter(message.id) for message in new.messages)
+            text = f"ledger {ledger}, messages: {names or 'none'}"
             found.append(Arrow(AT_ONCE, COMPACTOR, DISK, text))
     return found
 
@@ -85,12 +76,12 @@ def _made_known(before, after) -> list[Event]:
     if after.compacted_topic_context != before.compacted_topic_context:
         changes.append(f"context ledger {after.compacted_topic_context}")
     if after.compaction_horizon != before.compaction_horizon:
-        changes.append(f"horizon {after.compaction_horizon}")
+        changes.append(f"horizon {horizon_text(after.compaction_horizon)}")
     found: list[Event] = []
     if changes:
         found.append(Arrow(AT_ONCE, COMPACTOR, BROKER, ", ".join(changes)))
-    if _cursor_text(after) != _cursor_text(before):
-        found.append(Arrow(AT_ONCE, BROKER, DISK, _cursor_text(after)))
+    if cursor_text(after, NO_CURSOR) != cursor_text(before, NO_CURSOR):
+        found.append(Arrow(AT_ONCE, BROKER, DISK, cursor_text(after, NO_CURSOR)))
     return found
 
 
@@ -113,7 +104,7 @@ def _trimmed(before, after) -> list[Event]:
     trimmed = getattr(after, "trimmed", 0)
     if trimmed == getattr(before, "trimmed", 0):
         return []
-    return [Note(TOPIC, f"messages up to {trimmed} are deleted")]
+    return [Note(TOPIC, f"messages up to {letter(trimmed)} are deleted")]
 
 
 def _asked(before, after) -> list[Event]:
@@ -122,7 +113,8 @@ def _asked(before, after) -> list[Event]:
     if stage == getattr(before, "consumer_stage", 0) or not stage:
         return []
     whom = "compacted ledger" if stage == ASKS_LEDGER else "topic"
-    return [Arrow(AT_ONCE, CONSUMER, BROKER, f"from {before.consumer.position}: the {whom}")]
+    position = before.consumer.position - 1
+    return [Arrow(AT_ONCE, CONSUMER, BROKER, f"from position {position}: the {whom}")]
 
 
 def _served(before, after, c) -> list[Event]:
@@ -134,8 +126,10 @@ def _served(before, after, c) -> list[Event]:
     if after.consume_times > before.consume_times:
         return [Note(CONSUMER, "has read everything")]
     if new.connected and (not old.connected or new.ledger != old.ledger):
-        horizon = f"ledger {new.ledger}, then from {new.topic_position}"
-        return [Arrow(AT_ONCE, CONSUMER, BROKER, f"connect: {horizon if new.ledger else 'from 1'}")]
+        where = "from position 0"
+        if new.ledger:
+            where = f"ledger {new.ledger}, then from position {new.topic_position - 1}"
+        return [Arrow(AT_ONCE, CONSUMER, BROKER, f"connect: {where}")]
     return _asked(before, after)
 
 

@@ -123,7 +123,7 @@ forgetful = with_action(compaction.spec, "compactor_phase_two_write", compactor_
     hints=[
         "Look at the second condition of `compaction_horizon_correctness`: which message does it"
         " accept in the place of a message without a key?",
-        "The messages that the horizon counts are `s.messages[k]` for k from 0 to"
+        "The messages up to the horizon are `s.messages[k]` for k from 0 to"
         " `s.compaction_horizon - 1`. The ledger is"
         " `s.compacted_ledgers[s.compacted_topic_context]`, if the context is not NONE.",
         "Each of those without a key has to be there *itself*, by its id. `first_in_ledger(s,"

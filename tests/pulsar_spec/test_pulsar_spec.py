@@ -360,10 +360,10 @@ def test_what_the_sequence_diagrams_tell():
         event for event in told("null_key_received_twice") if "consumer" in vars(event).values()
     ]
     assert [(each.source, each.label) for each in twice[1:]] == [
-        ("ledgers and cursor", "1: no key value 1"),
-        ("topic", "1: no key value 1"),
+        ("ledgers and cursor", "A: no key v1"),
+        ("topic", "A: no key v1"),
     ]
-    served = [event for event in told("by_position_is_not_fooled") if "2: k1 null" in str(event)]
+    served = [event for event in told("by_position_is_not_fooled") if "B: k1 null" in str(event)]
     assert [each.source for each in served] == ["producer", "ledgers and cursor"]
 
 

@@ -353,7 +353,7 @@ def test_what_is_lost_is_said_where_nothing_was_promised():
         (
             "pulsar.compaction",
             ["producer(input_key=1, input_value=1)"],
-            "Topic gets “1: k1 value 1” from producer.",
+            "Topic gets “A: k1 v1” from producer.",
         ),
     ],
 )
