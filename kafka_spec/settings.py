@@ -521,3 +521,9 @@ def needs_no_operator(s: State, c: Constants):
 def everything_is_acknowledged(s: State, c: Constants) -> bool:
     """All records are acknowledged."""
     return len(s.acknowledged) == c.values
+
+
+@spec.situation
+def the_partition_is_offline(s: State, c: Constants) -> bool:
+    """Nobody leads, or the leader is out of reach."""
+    return not serves(s)
