@@ -221,7 +221,7 @@ def test_both_lessons_run_in_jupyterlab(lab):
     notebook.run_all()
     steppers = notebook.page.locator(".lab-stepper")
     expect(steppers).to_have_count(2)
-    for each, beats in zip(steppers.all(), (22, 59), strict=True):
+    for each, beats in zip(steppers.all(), (22, 58), strict=True):
         each.scroll_into_view_if_needed()
         expect(each.locator(".ls-timeline")).to_have_attribute("aria-valuemax", str(beats))
         key(each, "redo").click()
