@@ -94,10 +94,6 @@ def _metadata(s: Any) -> Bar:
     )
 
 
-def _fragment(fragment: Any) -> str:
-    return f"from {entry_name(fragment.first_entry_id)}: {names(fragment.ensemble)}"
-
-
 def _end(s: Any) -> Flag | None:
     if s.meta_status != "closed":
         return None

@@ -40,7 +40,6 @@ from protocol_lab.traces.walk import Walk
 __all__ = [
     "Exercise",
     "Feedback",
-    "against_par",
     "exercise",
     "expect_parameters",
     "repair",
@@ -308,15 +307,6 @@ def shortest_path(model: Model, target: Callable[..., Any]) -> Result:
     if not found.violated:
         raise LabError(f"No such state is reachable; {found.distinct:,} states were seen.")
     return found
-
-
-def against_par(steps: int, found: Result, what: str = "You are there") -> Feedback:
-    """The judgement of a goal that was reached in this many steps; par is the length of a shortest
-    path."""
-    par, taken = len(found.trace), counted(steps, "step")
-    if steps <= par:
-        return right(f"{what} in {taken}, which is par: there is no shorter way.")
-    return right(f"{what} in {taken}; par is {par}. Can you find a shorter way?")
 
 
 def take_steps(model: Model, text: str) -> Walk:
