@@ -44,6 +44,12 @@ class State(Struct):
 """
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch) -> None:
+    """Jedi's files are not locked: another process may read one while it is being written."""
+    monkeypatch.setattr(jedi.settings, "cache_directory", str(tmp_path))
+
+
 @pytest.mark.slow
 def test_pyright_finds_no_fault():
     """basedpyright is Pyright in a wheel, with the Node.js that runs it; its own rules are off."""
