@@ -56,6 +56,14 @@ def walks_of(name: str) -> list[tuple[Case, int]]:
     return [(which, min(6, max(2, 12 // len(cases)))) for which in cases]
 
 
+def test_every_decision_is_an_action():
+    """Of its spec, or of another of its package, which shares the list."""
+    for package in packages():
+        specs = [load(name) for name in spec_names() if name.startswith(f"{package}.")]
+        actions = {each.name for spec in specs for each in spec.actions}
+        assert actions.issuperset(name for spec in specs for name in spec.decisions), package
+
+
 @pytest.mark.parametrize("name", spec_names())
 def test_layouts_are_few(name):
     """The layout, and so the compiled code, depends only on constants that are rounded to

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from protocol_lab.errors import LabError, quoted
+from protocol_lab.errors import LabError, quoted, unknown
 from protocol_lab.model import constants as constants_module
 from protocol_lab.model.constants import Configuration, constants_of
 from protocol_lab.model.declarations import (
@@ -126,7 +126,8 @@ class Spec:
     `configurations` are constants under a name. `file` is the path by which the spec was loaded, if
     it was. `draw`, set by the spec's package, turns a state into SVG.
     `decisions` are the actions by which a controller, a balancer, an operator or the environment
-    decides: counterexamples have them as late as what follows from them allows.
+    decides: counterexamples have them as late as what follows from them allows. Variants
+    whose actions come from several modules may share a list, of which each has some.
     `properties` and `fairness` are about whole runs (see `temporal_formulas`). `symmetries` and
     `erase`, the declared view, are used only by searches that ask for them. For the sequence
     diagram: `lifelines` are the participants, each a name, a kind of node, or a function of the
@@ -445,6 +446,10 @@ class Spec:
                 f"{self.name} has no initial state: write a function (s, c) with @spec.init above"
                 " it that fills the state and returns TAKEN."
             )
+        known = {each.name: each.function.__module__ for each in self.actions}
+        for each in self.decisions if len({*known.values()}) == 1 else ():
+            if each not in known:
+                raise unknown("action", each, known)
         self.state, self.constants = self._newest(self.state), self._newest(self.constants)
         named = constants_of(self.configurations, configuration, self.name)
         return self.model(constants_module.bind(self.constants, {**named, **values}, self.name))

@@ -1,10 +1,13 @@
 """Counterexamples in causal order: the stories of the talk and of KIPs, and every kept trace."""
 
+from dataclasses import replace
+
 import pytest
 
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.checker.counterexample import causal_order
 from protocol_lab.checker.request import SearchRequest
+from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.model.step_text import steps_between
 from protocol_lab.traces.scenarios import play, read_scenario, scenario, scenarios_of
@@ -115,3 +118,9 @@ def test_every_kept_trace_has_a_causal_order_which_is_its_own(package):
             taken = [sorted(each.action for each in one.steps) for one in (again, walk)]
             assert taken[0] == taken[1], path
         assert ordered(again) == rows, path
+
+
+def test_a_misspelt_decision_gets_a_sentence():
+    spec = replace(load("kafka.id_sequence"), decisions=("nex_id",))
+    with pytest.raises(LabError, match="There is no action 'nex_id'; there are: next_id"):
+        spec.bind()
