@@ -186,11 +186,11 @@ def _requests(s, replicas: Iterable[int]) -> Messages:
 
 
 def _fate(s, request, replicas: Iterable[int]) -> str:
-    """Which replicas are in this request's epoch, or whether any may still pick it."""
+    """Which replicas are in this request's epoch, or whether any may still pick it up."""
     if request.leader == NONE:
         return UNUSED
     epochs = {r: s.replica_state[r].leader_epoch for r in replicas}
     at_it = [r for r, epoch in epochs.items() if epoch == request.leader_epoch]
     if at_it:
         return f"current at {list_text(at_it)}"
-    return PAST if min(epochs.values()) > request.leader_epoch else "may still be picked"
+    return PAST if min(epochs.values()) > request.leader_epoch else "may be picked up"

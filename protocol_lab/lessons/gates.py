@@ -129,8 +129,8 @@ class Asked:
             for each in reversed(events(self.model, moment.previous.row, moment.step, moment.row)):
                 arrives = isinstance(each, Arrow) and each.kind in (DELIVERED, AT_ONCE)
                 if arrives and each.dest == name:
-                    return f"The last that {name} heard (state {moment.depth}): “{each.label}”."
-        return f"So far {name} has heard of nothing."
+                    return f"{name} last received, in state {moment.depth}: “{each.label}”."
+        return f"{name} has received nothing so far."
 
     # --- Each kind of question ---
 

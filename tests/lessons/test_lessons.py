@@ -54,8 +54,8 @@ def test_answers_are_those_of_the_notebooks():
         *("yes", "1", "no", "no"),
     ]
     assert right_answers("kafka/the_talk") == [
-        *("nobody", "no", "no", "2", "2", "2", "nobody", "2", "later epoch"),
-        *("it follows broker 3", "2", "older", "3", "1"),
+        *("nobody", "1", "3", "2", "2", "3", "nobody", "2", "later epoch"),
+        *("it follows broker 3", "2", "2", "older", "3", "1"),
     ]
 
 
