@@ -25,6 +25,9 @@ ROOMS = {
 """The spaces for which pictures are drawn, in pixels: on a page and in a low window, also where the
 window has 1280 pixels and the page's contents are beside them, and on a phone."""
 
+AUDIENCE = (1228, 990)
+"""The space of a lesson's picture in the presenter's view, on a screen of 1920 by 1080 pixels."""
+
 _RAW_DEFLATE = -zlib.MAX_WBITS
 
 
@@ -39,7 +42,10 @@ def frames_of(session: Session) -> list[dict[str, Any]]:
         if session.lesson:
             at = next(k for k, each in enumerate(session.lesson.beats) if each.part == part)
             stepper.answer({"command": "beat", "at": at})
-        options = {name: panels.Options(stage=Stage(room, True)) for name, room in ROOMS.items()}
+        stages = {name: Stage(room, True) for name, room in ROOMS.items()}
+        if session.lesson:
+            stages["audience"] = Stage(AUDIENCE, True, for_audience=True)
+        options = {name: panels.Options(stage=stage) for name, stage in stages.items()}
         for depth in range(1, len(session.walk.path) + 1):
             session.walk.go_to(depth)
             stepper.refresh()

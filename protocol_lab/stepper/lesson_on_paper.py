@@ -37,7 +37,7 @@ def static_lesson(lesson: PlayedLesson) -> str:
         picture = _image(lesson.beats[k], lesson, READING_WIDTH - 40)
         told = _told(values["beats"][k], picture)
         parts.append(f'<div style="margin: 12px 0">{told}</div>')
-    lines = f"<p>{escape(' '.join(values['description']))}</p>"
+    lines = f"<p>{_inline(' '.join(values['description']))}</p>"
     style = (
         f"border: 1px solid {palette.LINE}; border-radius: 8px; padding: 8px 14px;"
         f" font: 15px/1.45 sans-serif; color: {palette.INK}; background: {palette.PAPER}"
@@ -54,7 +54,7 @@ def printed_lesson(lesson: PlayedLesson) -> str:
         f"<section><small>{escape(values['title'])} · {k} of {len(values['beats'])}</small>"
         f"{_about(values) if k == 1 else _told(each)}"
         f"{_image(lesson.beats[k - 1], lesson, _PAPER_WIDTH)}"
-        f'<p class="note">{escape(each["notes"])}</p></section>'
+        f'<p class="note">{_inline(each["notes"])}</p></section>'
         for k, each in enumerate(values["beats"], 1)
     ]
     return _PAGE.format(
@@ -81,7 +81,7 @@ def _image(beat: Beat, lesson: PlayedLesson, width: int) -> str:
 
 def _about(values: dict[str, Any]) -> str:
     told = values["beats"][0]["text"] or " ".join(values["description"])
-    return f"<h1>{escape(values['title'])}</h1><p>{escape(told)}</p>"
+    return f"<h1>{escape(values['title'])}</h1><p>{_inline(told)}</p>"
 
 
 def _told(beat: dict[str, Any], picture: str = "") -> str:
@@ -90,7 +90,7 @@ def _told(beat: dict[str, Any], picture: str = "") -> str:
     ask, is_folded = beat["ask"], bool(picture)
     slide = f"<b>Slide {escape(beat['slide'])}</b> " if beat["slide"] else ""
     if not ask:
-        return f"{picture}<p>{slide}{escape(beat['text'])}</p>"
+        return f"{picture}<p>{slide}{_inline(beat['text'])}</p>"
     question = f"<p>{slide}<b>{_inline(ask['question'])}</b></p>"
     right = ask["right"]
     choices = "".join(

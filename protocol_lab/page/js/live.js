@@ -75,11 +75,11 @@ class LiveSource {
 
   draw(notice) {
     const { panel, ...view } = this.frames[this.at];
-    const { width, height } = this.room; // the height is not known at first
+    const { width, height, presenting } = this.room; // the height is not known at first
     const isLow = height < LOW;
     const shape = width < LAPTOP ? "narrow" : width < SMALL ? (isLow ? "small and low" : "small") : isLow ? "low" : "wide";
     this.number++;
-    this.view = { ...view, beat: this.beat, panel: panel[shape], notice, answers: this.answers, number: this.number };
+    this.view = { ...view, beat: this.beat, panel: (presenting && panel.audience) || panel[shape], notice, answers: this.answers, number: this.number };
     this.tellListeners("view");
   }
 

@@ -141,14 +141,14 @@ function drawBeats(lesson, view, ui, does) {
   const told = (each) => each.text || (each === beats[0] ? lesson.values.description.join(" ") : "");
   const older = beats.slice(0, at).findLast((each) => !each.ask && each.part === beat.part && told(each));
   const part = lesson.values.parts[beat.part];
-  const own = beat.ask ? drawGate(lesson, does) : h("p", { class: "ls-beat", "aria-live": "polite" }, opening(told(beat)) || view.told);
+  const own = beat.ask ? drawGate(lesson, does) : h("p", { class: "ls-beat" }, inline(opening(told(beat)) || view.told));
   return [
     part ? h("p", { class: "ls-part" }, part) : null,
-    older ? h("p", { class: "ls-older" }, told(older)) : null,
+    older ? h("p", { class: "ls-older" }, inline(told(older))) : null,
     own,
     lesson.hasBoard && !lesson.isOpen ? drawContradictions(view.board?.marks ?? []) : null,
     at === beats.length - 1 && !lesson.isGate() ? drawSum(lesson, does) : null,
-    lesson.showsNotes && beat.notes ? h("p", { class: "ls-notes" }, h("b", {}, "Notes: "), beat.notes) : null,
+    lesson.showsNotes && beat.notes ? h("p", { class: "ls-notes" }, h("b", {}, "Notes: "), inline(beat.notes)) : null,
     lesson.showsCode && view.code ? drawCode(view.code, does.option) : null,
   ];
 }
@@ -209,6 +209,15 @@ function hintOf(lesson) {
 /** The reason of the run, such as a guard's, and that of the lesson. */
 const reasonsOf = ({ kind, reason, why }) => [reason ? closed(kind === "last" ? opening(reason) : `Refused: ${reason}`) : "", why].filter(Boolean);
 
+/** What a screen reader says of this beat; the card says itself who was right. */
+function spoken(lesson, view) {
+  const { ask } = lesson;
+  if (!ask) return opening(lesson.beat.text) || view.told;
+  if (!lesson.isSettled()) return `Question: ${ask.question} ${ask.options.map((each, k) => `${k + 1}: ${each.label}.`).join(" ")}`;
+  const { chosen } = lesson.answers[ask.number];
+  return [chosen === null ? "" : ask.options[chosen].counter, ...reasonsOf(ask)].filter(Boolean).join(" ");
+}
+
 /** What the node heard last, for whoever was wrong about it. */
 function drawHeard(lesson) {
   const { ask } = lesson;
@@ -242,6 +251,9 @@ function fieldsOf(svg) {
   });
 }
 
+/** All lanes as one, for a line through the cluster. */
+const wholeOf = (fields) => fields.length && { ...fields[0], height: fields.at(-1).y + fields.at(-1).height - fields[0].y };
+
 /** Lets a question be answered in the picture, and shows the answer there. `does` as in drawBeats. */
 function drawAnswering(lesson, svg, does) {
   const { ask } = lesson;
@@ -249,9 +261,10 @@ function drawAnswering(lesson, svg, does) {
   const fields = fieldsOf(svg);
   const settled = lesson.isSettled();
   if (!settled) svg.setAttribute("role", "group"); // an image can't have parts to press
-  if (ask.kind === "where" && fields[ask.node - 1]?.places.length > 1) {
-    if (!ask.when && !settled) hideFlags(svg, fields[ask.node - 1], ask.node);
-    svg.append(settled ? drawLines(lesson, fields[ask.node - 1]) : drawPlacing(lesson, fields[ask.node - 1], does));
+  const field = ask.node ? fields[ask.node - 1] : wholeOf(fields);
+  if (ask.kind === "where" && field?.places.length > 1) {
+    if (!ask.when && !settled) hideFlags(svg, field, ask.node);
+    svg.append(settled ? drawLines(lesson, field) : drawPlacing(lesson, field, does));
     return;
   }
   fields.forEach((lane, k) => {

@@ -29,6 +29,7 @@ function render({ model: widget, el }) {
     panel: region("panel", { role: "tabpanel" }),
     claims: region("claims"),
     caption: region("caption", { "aria-live": "polite" }),
+    spoken: region("unseen", { "aria-live": "polite" }),
     can: region("can"),
     cannot: region("cannot"),
     notice: region("notice", { role: "alert" }),
@@ -49,6 +50,7 @@ function render({ model: widget, el }) {
     "section",
     { class: "lab-stepper", tabindex: "-1" },
     parts.header,
+    parts.spoken,
     parts.challenge,
     h(
       "div",
@@ -310,6 +312,8 @@ function render({ model: widget, el }) {
       ui.graph = svg; // another drawing: it is looked at from its middle
       scrollToHere(field);
     }
+    const words = isInLesson() ? spoken(lesson, view) : "";
+    if (parts.spoken.textContent !== words) parts.spoken.textContent = words;
     if (isInLesson()) {
       drawLessonLine(clientWidth);
       revealBeat();

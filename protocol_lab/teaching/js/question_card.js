@@ -14,6 +14,16 @@
 // card.focus() moves the focus to its first choice.
 // While a room is polled a press counts a hand, and choose() is not called; the presenter's button calls giveUp().
 
+/** The text's parts, with `code`, **strong** and *emphasis* as elements. */
+function inline(text) {
+  const looks = { "`": "code", "**": "strong", "*": "em" };
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).map((part, k) => {
+    if (k % 2 === 0) return part;
+    const mark = part.startsWith("**") ? "**" : part[0];
+    return Object.assign(document.createElement(looks[mark]), { textContent: part.slice(mark.length, -mark.length) });
+  });
+}
+
 function questionCard(host, { question, choices, choose, giveUp }) {
   let state = { chosen: null, right: null, why: "", because: "", failed: "" };
   let waiting = null; // what was pressed: the number of a choice, or "given up"
@@ -67,16 +77,6 @@ function questionCard(host, { question, choices, choose, giveUp }) {
     votes = counted;
     draw();
     (counted ? closer : opener).focus({ preventScroll: true }); // for the button that was pressed is gone
-  }
-
-  /** The text's parts, with `code`, **strong** and *emphasis* as elements. */
-  function inline(text) {
-    const looks = { "`": "code", "**": "strong", "*": "em" };
-    return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).map((part, k) => {
-      if (k % 2 === 0) return part;
-      const mark = part.startsWith("**") ? "**" : part[0];
-      return make(looks[mark], {}, part.slice(mark.length, -mark.length));
-    });
   }
 
   // --- What is shown ---
