@@ -218,6 +218,7 @@ def _texts() -> list[str]:
     names = [
         "docs/glossary.md",
         "docs/writing_specs.md",
+        "docs/on_call.md",
         "docs/runbook_offline_partition.md",
         "docs/public_questions.md",
         "notebooks/workshop.md",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from protocol_lab.stepper.widget import PARTS, style
+from protocol_lab.teaching.incident import INCIDENT_SCRIPT, INCIDENT_STYLE
 from protocol_lab.teaching.question_card import CARD_SCRIPT, CARD_STYLE
 
 _HERE = Path(__file__).parent / "js"
@@ -23,7 +24,7 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
     """
     stepper = [each.read_text(encoding="utf-8") for each in PARTS]
     own = [(_HERE / part).read_text(encoding="utf-8") for part in _PARTS]
-    widgets = [*stepper, CARD_SCRIPT.read_text(encoding="utf-8")]
+    widgets = [*stepper, *(each.read_text("utf-8") for each in (CARD_SCRIPT, INCIDENT_SCRIPT))]
     body = "\n".join(widgets).replace("export default { render };", "")
     names = ("engine", "live", "search_bar", "exercises", "dropped_files", "asked_table")
     live = [_PAGE / f"{name}.js" for name in names]
@@ -40,5 +41,5 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
 
 def style_sheet() -> str:
     """The stepper's style sheet, and what the pages add to it."""
-    parts = (CARD_STYLE, _DARK_PICTURES, _HERE.parent / "page.css")
+    parts = (CARD_STYLE, INCIDENT_STYLE, _DARK_PICTURES, _HERE.parent / "page.css")
     return style() + "".join(part.read_text(encoding="utf-8") for part in parts)

@@ -8,6 +8,7 @@ zookeeper        a cluster of 0.10.2 to 2.x under ZooKeeper
 tools            an operator's commands, and what they print
 acts             what a story can do to a cluster, and what it can wait for
 logs             what a cluster's own logs say happened
+on_call          an incident, of which one sees only what an operator sees
 promise          what settings of a cluster promise, and what they can lose
 picture          one moment of a recorded run, drawn as the lessons draw theirs
 offline_runbook  the story behind docs/runbook_offline_partition.md

@@ -126,6 +126,23 @@ async function play(element, scenario) {
   source.send({ command: "paste", text: scenario });
 }
 
+/** An incident that a module of the kit plays, which stands in the address as far as it was played. */
+function openIncident(holder) {
+  const [, name, seed, keys] = /^#play:([\w-]+)~(\d+)~([\w.]*)$/.exec(location.hash) ?? [];
+  const ask = async (wanted) => {
+    await engine.start();
+    keepOffline();
+    return engine.askModule(holder.dataset.module, wanted);
+  };
+  const kept = (link) => history.replaceState(null, "", `${location.href.split("#")[0]}#play:${link}`);
+  const notebooks = (path) => `${FOLDER}../notebooks/${path}.html`;
+  holder.replaceChildren();
+  const incident = playIncident(holder, { ask, kept, notebooks });
+  incident.tell("The kit is starting in this page…");
+  const wanted = { case: name ?? holder.dataset.first, seed: Number(seed ?? 0), keys: keys ? keys.split(".") : [] };
+  void incident.start(wanted);
+}
+
 function begin() {
   const holders = [...document.querySelectorAll(".lab-page-stepper")];
   const seen = new IntersectionObserver(
@@ -137,6 +154,7 @@ function begin() {
   showQuestions();
   if (engine) {
     document.querySelectorAll(".lab-exercise").forEach((each) => showExercise(each, newEngine));
+    document.querySelectorAll(".lab-incident-holder").forEach(openIncident);
     document.querySelectorAll(".lab-files").forEach((each) => showDropZone(each, newEngine));
     document.querySelectorAll(".lab-asked-table").forEach((each) => askTable(each, engine, (scenario) => play(each, scenario)));
   }

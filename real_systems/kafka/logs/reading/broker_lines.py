@@ -155,6 +155,102 @@ KINDS: dict[str, list[str]] = {
     "release": [r"Kafka version ?: (?P<release>\d+\.\d+\.\d+)(?P<confluent>-ccs|-ce)?"],
 }
 
+_PARTS = (
+    "PartitionRegistration(replicas={replicas}, directories={directories}, isr={isr},"
+    " removingReplicas=[], addingReplicas=[], elr={elr}, lastKnownElr={last_known}, leader=-1,"
+    " leaderRecoveryState=RECOVERED, leaderEpoch={epoch}, partitionEpoch={version})"
+)
+_CHANGE = (
+    "PartitionChangeRecord(partitionId={index}, topicId={topic_id}, isr=null, leader=-2,"
+    " replicas=null, removingReplicas=null, addingReplicas=null, leaderRecoveryState=-1,"
+    " directories=null, eligibleLeaderReplicas=null, lastKnownElr=null)"
+)
+_ELECTS = (
+    "INFO Setting new leader for topicId {topic_id}, partition {index} to {leader} using {how}"
+)
+_OF_CHANGES = "(org.apache.kafka.controller.PartitionChangeBuilder)"
+_OF_CONTROLLER = "INFO [QuorumController id={controller}]"
+_OF_BEATS = "(org.apache.kafka.controller.BrokerHeartbeatManager)"
+_OF_REPLICATION = "(org.apache.kafka.controller.ReplicationControlManager)"
+
+TEXTS: dict[str, dict[str, str]] = {
+    "started": {
+        "3.6": "INFO [BrokerServer id={node}] Transition from STARTING to STARTED"
+        " (kafka.server.BrokerServer)"
+    },
+    "came_back_unclean": {
+        "3.6": "INFO Recovering 1 logs from {folder} since no clean shutdown file was found"
+        " (kafka.log.LogManager)"
+    },
+    "came_back_clean": {
+        "3.6": "INFO Skipping recovery of 1 logs from {folder} since clean shutdown file was found"
+        " (kafka.log.LogManager)"
+    },
+    "came_back_empty": {
+        "3.6": "INFO No logs found to be loaded in {folder} (kafka.log.LogManager)"
+    },
+    "shut_down": {
+        "3.6": "INFO [BrokerServer id={node}] shut down completed (kafka.server.BrokerServer)"
+    },
+    "loaded": {
+        "3.6": "INFO Completed load of Log(dir={folder}/{partition}, topicId={topic_id},"
+        " topic={topic}, partition={index}, highWatermark={high_watermark}, lastStableOffset="
+        "{high_watermark}, logStartOffset=0, logEndOffset={end}) with 1 segments, local-log-start-"
+        "offset 0 and log-end-offset {end} in 8ms (1/1 completed in {folder})"
+        " (kafka.log.LogManager)"
+    },
+    "leads": {
+        "3.6": "INFO [Broker id={node}] Leader {partition} with topic id Some({topic_id}) starts at"
+        " leader epoch {epoch} from offset {end} with partition epoch {version}, high watermark"
+        " {high_watermark}, ISR {isr}, adding replicas [] and removing replicas [] . Previous"
+        " leader None and previous leader epoch was {previous}. (state.change.logger)"
+    },
+    "follows": {
+        "3.6": "INFO [Broker id={node}] Follower {partition} starts at leader epoch {epoch} from"
+        " offset {end} with partition epoch {version} and high watermark {high_watermark}. Current"
+        " leader is {leader}. Previous leader None and previous leader epoch was {previous}."
+        " (state.change.logger)"
+    },
+    "elects_uncleanly": {
+        "3.6": f"{_ELECTS} {_OF_CHANGES}",
+        "4.0": f"{_ELECTS}. Previous partition: {_PARTS}, change record: {_CHANGE} {_OF_CHANGES}",
+    },
+    "truncates": {
+        "3.6": "INFO [ReplicaFetcher replicaId={node}, leaderId={leader}, fetcherId=0] Truncating"
+        " partition {partition} with TruncationState(offset={end}, completed=true) due to leader"
+        " epoch and offset EpochEndOffset(errorCode=0, partition={index}, leaderEpoch={epoch},"
+        " endOffset={end}) (kafka.server.ReplicaFetcherThread)\n"
+        "INFO [UnifiedLog partition={partition}, dir={folder}] Truncating to offset {end}"
+        " (kafka.log.UnifiedLog)"
+    },
+    "release": {
+        "3.6": "INFO Kafka version: {release} (org.apache.kafka.common.utils.AppInfoParser)"
+    },
+    # what the records say as well, so that no row reads it
+    "fences": {
+        "3.6": f"{_OF_CONTROLLER} Fencing broker {{node}} because its session has timed out."
+        f" {_OF_REPLICATION}",
+        "4.0": f"{_OF_CONTROLLER} Fencing broker {{node}} at epoch {{broker_epoch}} because its"
+        f" session has timed out. {_OF_REPLICATION}",
+    },
+    "lets_go": {
+        "3.6": f"{_OF_CONTROLLER} Unfenced broker {{node}} has requested and been granted an"
+        f" immediate shutdown. {_OF_BEATS}"
+    },
+    "unfences": {
+        "3.6": f"{_OF_CONTROLLER} The request from broker {{node}} to unfence has been granted"
+        " because it has caught up with the offset of its register broker record {broker_epoch}."
+        f" {_OF_BEATS}"
+    },
+    "unclean_shutdown": {
+        "4.0": f"{_OF_CONTROLLER} handleBrokerUncleanShutdown: changing 1 partition(s)"
+        f" {_OF_REPLICATION}"
+    },
+}
+"""The same lines to be written, as 3.6 to 4.3 do under KRaft: for each kind the texts, by the
+release since which a text is so. `real_systems.kafka.logs.writing` fills them in; a test reads back
+what it wrote."""
+
 _WORDS_OF = {
     "started": ["] started", "], started", "STARTING to STARTED"],
     "came_back_unclean": ["no clean shutdown file"],

@@ -1,0 +1,401 @@
+"""The cases: what happened before the page, what the page says, and what the clock brings.
+
+A history is written in the model's steps. Seed 0 is the story as it stands here, which a recorded
+run of real brokers has where `run` names one; 1 is the same with brokers 2 and 3 exchanged. From 2
+on what is true is drawn from all states of the model that an operator can't tell apart from it.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from protocol_lab.errors import LabError, unknown
+from protocol_lab.model.node_sets import members
+from protocol_lab.model.step_text import parse
+from real_systems.kafka.on_call.incident import (
+    BROKERS,
+    Desk,
+    Event,
+    Settings,
+    World,
+    public,
+    started,
+    state,
+    stepped,
+)
+
+MOST_SEED = 9999
+
+Step = tuple[int, str]
+"""A step of the model, and how many minutes after the page it happens."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """An incident. release: Kafka's, as it is shown. told: what the page and people say, a line
+    each; {1}, {2}, {3} are brokers. lesson: what it teaches. run: a recorded run of it. due: when
+    brokers come back; away: hosts that nobody can reach before. sends: when producers send. also:
+    settings that an operator may take to be in force. futures: what may still happen; the first is
+    the case's own. new_disks: disks that may have been replaced unseen. extra: commands that not
+    every case has. naive: the command that seems to end it."""
+
+    name: str
+    title: str
+    release: str
+    settings: Settings
+    told: tuple[str, ...]
+    history: tuple[Step, ...]
+    lesson: str
+    notebook: str
+    run: str = ""
+    due: tuple[tuple[int, int], ...] = ()
+    away: tuple[int, ...] = ()
+    sends: tuple[int, ...] = ()
+    also: tuple[Settings, ...] = ()
+    futures: tuple[tuple[Step, ...], ...] = ((),)
+    new_disks: int = 0
+    extra: tuple[str, ...] = ()
+    offline_since: int = 0
+    says_min_isr: str = "min.insync.replicas 2"
+    naive: str = ""
+
+
+_TO_ALL = "copy(follower=2)", "copy(follower=3)"
+
+
+def _before(*steps: tuple[int, str]) -> tuple[Step, ...]:
+    """A first record reaches all replicas; then these steps."""
+    return tuple((-40, each) for each in ("send()", *_TO_ALL)) + steps
+
+
+_LAST_ONE_LEFT = (
+    (-19, "fall_behind(follower=3)"),
+    (-15, "send()"),
+    (-15, "copy(follower=2)"),
+)
+
+CASES = {
+    each.name: each
+    for each in (
+        Case(
+            "one_power_cut",
+            "One power cut",
+            "3.9.1",
+            Settings("3.9"),
+            (
+                "PAGE  payments-17 has no leader, producers time out",
+                "Host {1} lost its power, and has it again. Its file system is being checked; Kafka"
+                " starts on its own at {at 1}.",
+                "The deploy stopped broker {2}, and waits for a healthy cluster before it goes on."
+                " Broker {3} has run all night; its disk was slow.",
+            ),
+            _before(
+                *_LAST_ONE_LEFT,
+                (-10, "stop(broker=2)"),
+                (-9, "lose_power(broker=1, flushed=1)"),
+            ),
+            "Without ELR the last member of the ISR is elected, whatever its disk has lost. The"
+            " replica that left when the ISR fell below min.insync.replicas has every acknowledged"
+            " record: it has to lead, and only an unclean election lets it.",
+            "kafka/01_one_power_cut",
+            run="offline_runbook --release 3.9.1 --set first=leader",
+            due=((6, 1),),
+            offline_since=9,
+            naive="unclean",
+        ),
+        Case(
+            "the_same_with_elr",
+            "The same, with ELR",
+            "4.3.1",
+            Settings("4.3", elr=1),
+            (
+                "PAGE  payments-17 has no leader, producers time out",
+                "Host {1} lost its power, and has it again. Kafka starts on its own at {at 1}.",
+                "The deploy stopped host {2} for a new kernel. It is back at {at 2}, and nobody can"
+                " start it before. Broker {3} has run all night; its disk was slow.",
+            ),
+            _before(
+                *_LAST_ONE_LEFT,
+                (-10, "stop(broker=2)"),
+                (-9, "lose_power(broker=1, flushed=1)"),
+            ),
+            "With ELR the controller knows who has every acknowledged record, and takes out who"
+            " came back uncleanly. Start the members of the ELR, and wait. An unclean election"
+            " takes any broker that is alive.",
+            "kafka/01_one_power_cut",
+            run="offline_runbook --release 4.3.1 --set first=leader --set elr=on",
+            due=((2, 1), (4, 2)),
+            away=(2,),
+            offline_since=9,
+            naive="unclean",
+        ),
+        Case(
+            "killed_then_power_cut",
+            "Killed, then a power cut elsewhere",
+            "4.3.1",
+            Settings("4.3", elr=1),
+            (
+                "PAGE  payments-17 has no leader, producers time out",
+                "Host {1} lost its power, and has it again. Kafka starts on its own at {at 1}.",
+                "The kernel of host {2} killed Kafka, which took too much memory. It starts"
+                " again at {at 2}. Broker {3} has run all night; its disk was slow.",
+            ),
+            _before(
+                *_LAST_ONE_LEFT,
+                (-10, "kill(broker=2)"),
+                (-9, "lose_power(broker=1, flushed=1)"),
+            ),
+            "When no member of the ELR comes back cleanly, the last known leader is elected, and"
+            " its log may be the short one. A process that was killed has everything on its disk; a"
+            " host that lost its power may not. Start the first, and elect it before the other is"
+            " back.",
+            "kafka/18_what_does_elr_still_lose",
+            run="two_power_cuts --release 4.3.1",
+            due=((5, 1), (9, 2)),
+            offline_since=9,
+            naive="unclean",
+        ),
+        Case(
+            "min_isr_after_the_upgrade",
+            "After the upgrade",
+            "4.3.1",
+            Settings("4.3", min_isr=1, elr=1),
+            (
+                "PAGE  UnderReplicatedPartitions is 1: payments-17",
+                "ELR was switched on during yesterday's upgrade. The files of all brokers say"
+                " min.insync.replicas=2.",
+                "Host {2} is being installed anew, and back at {at 2}, host {3} at {at 3}; nobody"
+                " can start them before. Broker {1} leads. Payments come in all the time. Two hosts"
+                " of this rack have lost their power this week.",
+            ),
+            _before((-30, "stop(broker=3)"), (-6, "stop(broker=2)")),
+            "Switching ELR on writes a min.insync.replicas for the whole cluster, the controller's;"
+            " the files of the brokers count no more. With 1 a leader that is alone acknowledges"
+            " records that exist once. An empty Elr beside an Isr of one broker says so: with 2 the"
+            " brokers that left would be in it.",
+            "kafka/18_what_does_elr_still_lose",
+            run="upgrade --release 4.3.1",
+            due=((9, 2), (25, 3)),
+            away=(2, 3),
+            sends=tuple(range(2, 30)),
+            also=(Settings("4.3", min_isr=2, elr=1),),
+            futures=(*tuple(((at, "lose_power(broker=1, flushed=1)"),) for at in (5, 3, 7, 8)), ()),
+            extra=("config", "min_isr"),
+            says_min_isr="min.insync.replicas 2 in server.properties",
+            naive="close",
+        ),
+        Case(
+            "told_failed",
+            "Told failed",
+            "4.3.1",
+            Settings("4.3"),
+            (
+                "PAGE  the payments service: TimeoutException, one payment failed",
+                "Host {1} lost its power while that payment was under way, and broker {2} was"
+                " elected. Broker {1} is back at {at 1}, broker {3} at {at 3}.",
+                "The payments team asks: shall we send it again? No consumer has seen it.",
+            ),
+            _before(
+                (-30, "stop(broker=3)"),
+                (-12, "send()"),
+                (-12, "copy(follower=2)"),
+                (-12, "lose_power(broker=1, flushed=1)"),
+                (-10, "give_up(value=2)"),
+            ),
+            "A time-out says nothing about the record: it may be in the leader's log, not yet"
+            " committed, and consumers read it as soon as the ISR is large enough. Read the log"
+            " before somebody sends it again, or have producers that can tell.",
+            "kafka/19_was_the_failed_send_written",
+            run="told_failed --release 4.3.1",
+            due=((7, 1), (25, 3)),
+            away=(1, 3),
+            extra=("resend",),
+            offline_since=12,
+            naive="resend",
+        ),
+        Case(
+            "a_new_disk",
+            "A disk that looks healthy",
+            "3.6.2",
+            Settings("3.6"),
+            (
+                "PAGE  payments-17 has no leader, producers time out",
+                "Broker {1} crashed at {since}. Hardware says: host {1} is fine, all disks are"
+                " healthy, nothing in the controller's log. Kafka starts there at {at 1}.",
+                "The deploy stopped broker {2}, and waits for a healthy cluster before it goes on."
+                " Broker {3} has run all night; its disk was slow.",
+            ),
+            _before(
+                *_LAST_ONE_LEFT,
+                (-10, "stop(broker=2)"),
+                (-9, "kill(broker=1)"),
+                (-4, "replace_disk(broker=1)"),
+            ),
+            "A broker on a new disk has its old number, and the controller's record still says that"
+            " it is the whole ISR. Without ELR an empty log leads, and all replicas follow it. Look"
+            " at the disk before the broker starts.",
+            "kafka/01_one_power_cut",
+            run="empty_disk --release 3.6.2",
+            due=((4, 1),),
+            new_disks=1,
+            offline_since=9,
+            naive="unclean",
+        ),
+        Case(
+            "nothing_is_wrong",
+            "Nothing is wrong",
+            "4.3.1",
+            Settings("4.3", elr=1),
+            (
+                "PAGE  UnderReplicatedPartitions is 1: payments-17",
+                "A rolling restart is under way. It stopped broker {2}, and starts it again at"
+                " {at 2}. Broker {1} leads, brokers {1} and {3} are in sync.",
+            ),
+            _before(
+                (-15, "send()"),
+                (-15, "copy(follower=2)"),
+                (-15, "copy(follower=3)"),
+                (-2, "stop(broker=2)"),
+            ),
+            "An ISR that shrinks during a rolling restart, with min.insync.replicas still met, is"
+            " what the ISR is for. Whatever you stop now takes the partition below it.",
+            "kafka/04_your_cluster",
+            due=((3, 2),),
+            naive="close",
+        ),
+    )
+}
+
+
+def case_named(name: str) -> Case:
+    """The case of this name. Raises LabError."""
+    if name not in CASES:
+        raise unknown("case", name, CASES)
+    return CASES[name]
+
+
+@dataclass(frozen=True)
+class Start:
+    """A case as a seed makes it. events: how it came about; beliefs: every world that an operator
+    who has read the metadata log could be in, of which `world` is the true one."""
+
+    case: Case
+    seed: int
+    world: World
+    desk: Desk
+    events: tuple[Event, ...]
+    known: tuple[tuple[World, ...], ...] = field(repr=False)
+
+    @property
+    def beliefs(self) -> tuple[World, ...]:
+        """The worlds that can't be told apart when the page comes."""
+        return self.known[-1]
+
+    def name_of(self, broker: int) -> int:
+        """A broker of the case's text in this start."""
+        return _exchanged(broker) if self.seed % 2 else broker
+
+
+def _exchanged(broker: int) -> int:
+    return {2: 3, 3: 2}.get(broker, broker)
+
+
+def _in_seed(seed: int, text: str) -> str:
+    """A step, with brokers 2 and 3 exchanged where the seed is odd."""
+    if seed % 2 == 0:
+        return text
+    for word in ("broker", "follower"):
+        for broker in (2, 3):
+            text = text.replace(f"{word}={broker}", f"{word}=~{_exchanged(broker)}")
+    return text.replace("~", "")
+
+
+@lru_cache(maxsize=64)
+def begin(name: str, seed: int = 0) -> Start:
+    """A case as it begins. Raises LabError for a case or a seed that there is not."""
+    case = case_named(name)
+    if not 0 <= seed <= MOST_SEED:
+        raise LabError(f"{seed} is no seed: take a number from 0 to {MOST_SEED}.")
+    world, events = started(case.settings), []
+    for minute, step in case.history:
+        step = _in_seed(seed, step)
+        after = stepped(world, step)
+        if after is None:
+            raise LabError(f"The case {name} does not play: the model refuses {step}.")
+        events.append(Event(minute, step, world, after))
+        world = after
+    futures = [tuple((at, _in_seed(seed, step)) for at, step in each) for each in case.futures]
+    world = world._replace(faults=futures[0])
+    exchanged = _exchanged if seed % 2 else int
+    desk = Desk(
+        due=tuple((at, exchanged(broker)) for at, broker in case.due),
+        sends=case.sends,
+        away=frozenset(exchanged(broker) for broker in case.away),
+    )
+    known = [*_known(case, tuple(events))]
+    acknowledged = state(world).acknowledged
+    failed = state(world).failed
+    last = [
+        each
+        for each in known[-1]
+        if state(each).acknowledged == acknowledged and state(each).failed == failed
+    ]
+    last = [each._replace(faults=future) for each in last for future in futures]
+    if seed >= 2:
+        world = random.Random(seed).choice(last)
+    return Start(case, seed, world, desk, tuple(events), (*known[:-1], tuple(last)))
+
+
+# --- What an operator could know ------------------------------------------------------------------
+
+
+def _known(case: Case, events: tuple[Event, ...]) -> Iterator[tuple[World, ...]]:
+    """After each event: every world that agrees with the metadata log so far."""
+    worlds = {started(each) for each in (case.settings, *case.also)}
+    for event in events:
+        if is_visible(event):
+            worlds = {
+                after
+                for before in _unseen(case, worlds)
+                for step in _alike(event.step)
+                if (after := stepped(before, step)) and public(after) == public(event.after)
+            }
+        yield tuple(sorted(_unseen(case, worlds)))
+
+
+def is_visible(event: Event) -> bool:
+    """Does the metadata log, or a producer, say so?"""
+    return public(event.before) != public(event.after) or event.step.startswith("give_up")
+
+
+def _alike(step: str) -> list[str]:
+    """The steps that nobody can tell apart from this one: what had been flushed is not seen."""
+    name, arguments = parse(step)
+    if name != "lose_power":
+        return [step]
+    broker = arguments["broker"]
+    return [f"lose_power(broker={broker}, flushed={kept})" for kept in range(3)]
+
+
+def _unseen(case: Case, worlds: set[World]) -> set[World]:
+    """These worlds, and those into which they may have changed unseen."""
+    found, ahead = set(worlds), list(worlds)
+    while ahead:
+        world = ahead.pop()
+        s = state(world)
+        steps = [f"copy(follower={each})" for each in BROKERS]
+        steps += ["send()"] * (s.sent < 2)
+        if len(s.disk_is_new) < case.new_disks:
+            steps += [f"replace_disk(broker={each})" for each in BROKERS if each in s.dirty]
+        for step in steps:
+            after = stepped(world, step)
+            if after is not None and after not in found and public(after) == public(world):
+                found.add(after)
+                ahead.append(after)
+    return found
+
+
+def acknowledged(world: World) -> tuple[int, ...]:
+    """The records that producers were told are safe."""
+    return tuple(members(state(world).acknowledged))

@@ -1,0 +1,422 @@
+"""A play as it is shown: what stands on the screen, what can be chosen, and the rewind.
+
+`view` is a function of a case, a seed and the commands that were given. A widget and a page show
+what it returns (`protocol_lab/teaching/js/incident.js`).
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from protocol_lab.errors import LabError
+from protocol_lab.model.layout import NONE
+from protocol_lab.model.step_text import parse
+from real_systems.kafka.logs.writing import Line
+from real_systems.kafka.on_call import best_play
+from real_systems.kafka.on_call.cases import CASES, Start, acknowledged, begin, is_visible
+from real_systems.kafka.on_call.incident import (
+    BROKERS,
+    LOOKS,
+    MINUTES,
+    Command,
+    Desk,
+    Event,
+    World,
+    commands,
+    done,
+    log_of,
+    lost,
+    not_sent_again,
+    state,
+    takes_writes,
+    written_twice,
+    wrong,
+)
+from real_systems.kafka.on_call.written_lines import (
+    FIRST,
+    INDEX,
+    PARTITION,
+    TOPIC,
+    Written,
+    describe,
+    hour,
+    shown,
+)
+
+_STEPS = {
+    "send": "a payment is sent",
+    "copy": "",
+    "rejoin": "broker {follower} joins the ISR",
+    "fall_behind": "broker {follower} falls behind, and leaves the ISR",
+    "stop": "broker {broker} is stopped cleanly",
+    "kill": "Kafka on broker {broker} is killed",
+    "lose_power": "host {broker} loses its power",
+    "replace_disk": "host {broker} gets a new disk",
+    "give_up": "a producer is told that its record failed",
+    "start": "broker {broker} is back",
+    "elect_uncleanly": "an unclean election",
+}
+_TYPED = {
+    "hold": "ssh broker{broker} systemctl disable --now kafka",
+    "start": "ssh broker{broker} systemctl start kafka",
+    "stop": "ssh broker{broker} systemctl stop kafka",
+    "unclean": "kafka-leader-election.sh --election-type unclean --topic payments --partition 17",
+    "wait": "sleep 120",
+    "min_isr": "kafka-configs.sh --alter --topic payments --add-config min.insync.replicas=2",
+    "resend": "(to the payments team: yes, send it again)",
+    "close": "(the incident is closed)",
+}
+_CHOICES = {
+    "start": ("Start Kafka on broker {broker}", "{role}"),
+    "hold": ("Keep broker {broker} down", "or it starts at {due}"),
+    "stop": ("Stop broker {broker}", "cleanly; it stays down"),
+    "unclean": ("Unclean election", "the first alive of 1, 2, 3 leads, whatever its log has"),
+    "wait": ("Wait", "and watch"),
+    "min_isr": ("Set min.insync.replicas=2", "for the topic"),
+    "resend": ("Have the payment sent again", "the team waits for your answer"),
+    "close": ("Nothing more to do", "close the incident; it is watched for 30 minutes"),
+    "disk": ("Look at broker {broker}’s disk", "ls, before it starts"),
+    "dump": ("Read broker {broker}’s log", "kafka-dump-log.sh; it reads whole segments"),
+    "config": ("Read what is in force", "kafka-configs.sh --describe --all"),
+}
+
+
+class Play:
+    """A case with the commands that were given so far. Raises LabError for one that can't be."""
+
+    def __init__(self, name: str, seed: int = 0, keys: Sequence[str] = ()):
+        self.start = begin(name, seed)
+        self.case = self.start.case
+        self.given: list[Command] = []
+        self.offline = 0
+        self.world, self.desk = self.start.world, self.start.desk
+        self.beliefs = self.start.beliefs
+        self.written = Written(self.case)
+        self.screen: list[dict[str, str]] = []
+        self.moments: list[dict[str, Any]] = []
+        self._begin()
+        for key in keys:
+            self.give(key)
+
+    # --- Playing ----------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """What is known when the page comes."""
+        lines: list[Line] = []
+        for k, event in enumerate(self.start.events):
+            new = self.written.add(event)
+            lines += new
+            if is_visible(event):
+                name, arguments = parse(event.step)
+                said = [_short(each) for each in new if '"PARTITION_CHANGE' in each.text]
+                self._remember(
+                    event.minute,
+                    _STEPS[name].format(**arguments),
+                    event.after,
+                    self.start.known[k],
+                    said[-1] if said else "",
+                )
+        for told in self.case.told:
+            self._show("told", self._told(told))
+        self._typed(f"kafka-topics.sh --describe --topic {TOPIC} | grep 'Partition: {INDEX}'")
+        self._show("out", describe(self.world, self.case).replace("\t", "  "))
+        self._typed("kafka-dump-log.sh --cluster-metadata-decoder --files … | grep PARTITION_")
+        for each in lines:
+            if '"PARTITION_' in each.text:
+                self._show("out", _short(each))
+        self._typed("tail -f controller.log server.log …")
+        self._remember(0, "the page comes", self.world, self.beliefs, "")
+
+    def _told(self, text: str) -> str:
+        name = self.start.name_of
+        due = {broker: minute for minute, broker in self.desk.due}
+        for broker in BROKERS:
+            own = name(broker)
+            text = text.replace(f"{{{broker}}}", str(own))
+            text = text.replace(f"{{at {broker}}}", hour(due.get(own, 0)))
+        return text.replace("{since}", hour(-self.case.offline_since))
+
+    def give(self, key: str) -> None:
+        """Give a command, and see what comes of it."""
+        every = {each.key: each for each in self.commands()}
+        if key not in every:
+            raise LabError(f"{key!r} can't be done here: choose one of {', '.join(every) or '-'}.")
+        command = every[key]
+        begun = self.desk.clock
+        outcome = done(self.world, self.desk, command)
+        kept = [(each, done(each, self.desk, command)) for each in self.beliefs]
+        self.beliefs = tuple({o.world for _, o in kept if o[1::3] == outcome[1::3]})
+        self.world, self.desk = outcome.world, outcome.desk
+        self.offline += outcome.offline
+        self.given.append(command)
+        self._tell(command, begun, outcome.events, outcome.seen[1])
+        self._remember(
+            self.desk.clock,
+            f"you: {_choice(command, self.world, self.desk)[0]}",
+            self.world,
+            self.beliefs,
+            "",
+        )
+
+    def commands(self) -> list[Command]:
+        """What can be done now."""
+        return commands(self.world, self.desk, self.case.extra)
+
+    def _tell(self, command: Command, begun: int, events: tuple[Event, ...], seen: Any) -> None:
+        """What stands on the screen after a command."""
+        if command.name in LOOKS:
+            typed, printed = shown(command, seen, begun, self.written.epochs)
+            self._typed(typed)
+            for each in printed:
+                self._show("out", each)
+        else:
+            self._typed(_TYPED[command.name].format(broker=command.broker))
+        if command.name == "unclean":
+            said = f"leader election (UNCLEAN) for partitions {PARTITION}"
+            self._show("out", f"Successfully completed {said}" if events else "(nobody is alive)")
+        for event in events:
+            lines = [each for each in self.written.add(event) if _is_shown(each)]
+            name, arguments = parse(event.step)
+            if name == "lose_power":
+                self._show("told", f"{hour(event.minute)}  {_STEPS[name].format(**arguments)}")
+            for each in lines:
+                self._show("log", _short(each))
+        if command.name != "close":
+            self._typed(f"kafka-topics.sh --describe --topic {TOPIC} | grep 'Partition: {INDEX}'")
+            self._show("out", describe(self.world, self.case).replace("\t", "  "))
+
+    def _typed(self, text: str) -> None:
+        self._show("shell", f"$ {text}")
+
+    def _show(self, kind: str, text: str) -> None:
+        self.screen.append({"kind": kind, "text": text, "time": hour(self.desk.clock)})
+
+    # --- The view ---------------------------------------------------------------------------------
+
+    def view(self) -> dict[str, Any]:
+        """Everything that is shown, as plain values."""
+        case, world = self.case, self.world
+        s = state(world)
+        keys = [each.key for each in self.given]
+        link = f"{case.name}~{self.start.seed}~{'.'.join(keys)}"
+        shown_as = [self._offered(each) for each in self.commands()]
+        return {
+            "case": case.name,
+            "seed": self.start.seed,
+            "keys": keys,
+            "cases": [{"name": each.name, "title": each.title} for each in CASES.values()],
+            "title": case.title,
+            "clock": hour(self.desk.clock),
+            "about": f"Kafka {case.release} · RF 3, {case.says_min_isr}, acks=all",
+            "offline": case.offline_since + self.offline,
+            "is_online": takes_writes(world),
+            "leader": s.leader,
+            "screen": self.screen,
+            "choices": [each for each in shown_as if not each["look"]],
+            "looks": [each for each in shown_as if each["look"]],
+            "over": self.desk.closed,
+            "link": link,
+            "rewind": self._rewind() if self.desk.closed else None,
+        }
+
+    def _offered(self, command: Command) -> dict[str, Any]:
+        text, more = _choice(command, self.world, self.desk)
+        minutes = MINUTES[command.name]
+        return {
+            "key": command.key,
+            "text": text,
+            "more": more,
+            "minutes": minutes,
+            "look": command.name in LOOKS,
+        }
+
+    # --- The rewind -------------------------------------------------------------------------------
+
+    def _remember(
+        self, minute: int, text: str, world: World, beliefs: tuple[World, ...], line: str
+    ) -> None:
+        self.moments.append(
+            {"minute": minute, "text": text, "world": world, "beliefs": beliefs, "line": line}
+        )
+
+    def _rewind(self) -> dict[str, Any]:
+        start, case = self.start, self.case
+        best = [*best_play.played(start)]
+        par = _result_of(start, best)
+        own = self.world, case.offline_since + self.offline
+        return {
+            "yours": _result(*own),
+            "par": _result(*par),
+            "lost": len(lost(self.world)),
+            "bad": bool(wrong(self.world)),
+            "best": [_choice(each, start.world, start.desk)[0] for each in best],
+            "best_keys": [each.key for each in best],
+            "is_par": wrong(own[0]) <= wrong(par[0]) and own[1] <= par[1],
+            "green": self._is_green(),
+            "first": self._first_told(),
+            "ways": len(start.beliefs),
+            "lesson": case.lesson,
+            "notebook": case.notebook,
+            "run": case.run,
+            "moments": [*self._shown_moments()],
+        }
+
+    def _is_green(self) -> bool:
+        s = state(self.world)
+        return takes_writes(self.world) and len(s.isr) == len(BROKERS)
+
+    def _shown_moments(self) -> Iterator[dict[str, Any]]:
+        had: dict[int, set[int]] = {each: set() for each in BROKERS}
+        for each in self.moments:
+            world, safe = each["world"], acknowledged(each["world"])
+            rows = []
+            for broker in BROKERS:
+                log = [value for value, _ in log_of(world, broker)]
+                had[broker] |= set(log)
+                boxes = [
+                    {
+                        "text": f"…{(FIRST + value - 1) % 1000}",
+                        "there": value in log,
+                        "gone": value not in log and value in had[broker],
+                        "safe": value in safe,
+                    }
+                    for value in range(1, state(world).sent + 1)
+                ]
+                known = _known_of(broker, each["beliefs"])
+                rows.append(
+                    {"broker": broker, "role": _role(world, broker), "boxes": boxes, "known": known}
+                )
+            yield {
+                "time": hour(each["minute"]),
+                "text": each["text"],
+                "line": each["line"],
+                "rows": rows,
+            }
+
+    def _first_told(self) -> dict[str, str] | None:
+        """The first line from which on it was certain who has every acknowledged record."""
+        safe = acknowledged(self.start.world)
+        if len(safe) < 2:
+            return None
+        certain = [
+            each for each in BROKERS if all(_has(each, world, safe) for world in self.start.beliefs)
+        ]
+        if not certain or len(certain) == len(BROKERS):
+            return None
+        broker = certain[-1]
+        told = None
+        for each in self.moments:
+            if each["minute"] > 0 or each["text"].startswith("you:"):
+                break
+            sure = all(_has(broker, world, acknowledged(world)) for world in each["beliefs"])
+            if not sure:
+                told = None
+            elif not takes_writes(each["world"]):
+                told = told or each
+        if told is None:
+            return None
+        return {
+            "time": hour(told["minute"]),
+            "line": told["line"] or told["text"],
+            "text": f"From here on nothing more is acknowledged, and broker {broker} has all that"
+            " was, in every state that agrees with the metadata log. Others may lack a record.",
+        }
+
+
+def _choice(command: Command, world: World, desk: Desk) -> tuple[str, str]:
+    text, more = _CHOICES[command.name]
+    due = {broker: minute for minute, broker in desk.due}
+    known = {
+        "broker": command.broker,
+        "due": hour(due.get(command.broker, 0)),
+        "role": _standing(world, command.broker) if command.broker else "",
+    }
+    return text.format(**known), more.format(**known)
+
+
+def _standing(world: World, broker: int) -> str:
+    """What a broker that is down is to the controller."""
+    s = state(world)
+    if broker in s.isr:
+        alone = "it is the whole ISR: a clean election"
+        return alone if len(s.isr) == 1 and s.leader == NONE else "it is in the ISR"
+    if broker in s.elr:
+        return "it is an eligible leader replica"
+    return "it is outside the ISR"
+
+
+def _role(world: World, broker: int) -> str:
+    s = state(world)
+    if broker not in s.running:
+        return "new disk" if broker in s.disk_is_new else "down"
+    return "leads" if s.leader == broker else "follows" if s.leader != NONE else "up"
+
+
+def _has(broker: int, world: World, values: Sequence[int]) -> bool:
+    return {*values} <= {value for value, _ in log_of(world, broker)}
+
+
+def _known_of(broker: int, beliefs: tuple[World, ...]) -> str:
+    """What could be said of a broker's log."""
+    having = sum(_has(broker, world, acknowledged(world)) for world in beliefs)
+    if having == len(beliefs):
+        return "has every acknowledged record"
+    if not having:
+        return "lacks an acknowledged record"
+    return f"may lack one: in {len(beliefs) - having} of {len(beliefs)} states"
+
+
+def _result_of(start: Start, given: Sequence[Command]) -> tuple[World, int]:
+    world, desk, offline = start.world, start.desk, start.case.offline_since
+    for command in given:
+        outcome = done(world, desk, command)
+        world, desk, offline = outcome.world, outcome.desk, offline + outcome.offline
+    return world, offline
+
+
+def _result(world: World, offline: int) -> str:
+    gone = len(lost(world))
+    parts = []
+    if gone:
+        parts.append(f"{gone} acknowledged record{'s' * (gone > 1)} lost")
+    if written_twice(world):
+        parts.append("a payment was written twice")
+    if not_sent_again(world):
+        parts.append("a payment is missing that nobody sent again")
+    told = ", ".join(parts) or "nothing lost"
+    return f"{told[0].upper()}{told[1:]}, no writes for {offline} minutes"
+
+
+def _is_shown(line: Line) -> bool:
+    """Would somebody who follows these logs look up?"""
+    words = ("shutdown", "session has timed out", "Setting new leader", "Truncating to", "No logs")
+    return '"PARTITION_' in line.text or any(each in line.text for each in words)
+
+
+def _short(line: Line) -> str:
+    """A line without its date, its logger, and ids that nobody reads."""
+    time = str(Line(line.time, line.node, "", ""))[12:20]
+    if line.file == "dump-metadata.txt":
+        data = json.loads(line.text[line.text.index("payload: ") + 9 :])
+        left_out = {"partitionId", "topicId", "removingReplicas", "addingReplicas"}
+        kept = {name: value for name, value in data["data"].items() if name not in left_out}
+        return f"{time} {data['type']} {json.dumps(kept, separators=(',', ':'))[1:-1]}"
+    text = line.text.partition(" (org.apache.")[0].partition(" (kafka.")[0].partition(". Prev")[0]
+    return f"{time} {text.removeprefix('INFO ')}"
+
+
+# --- What a page asks -----------------------------------------------------------------------------
+
+
+def view(name: str, seed: int = 0, keys: Sequence[str] = ()) -> dict[str, Any]:
+    """A play as plain values; `error` alone if it can't be."""
+    try:
+        return Play(name, seed, keys).view()
+    except LabError as error:
+        return {"error": str(error)}
+
+
+async def answer(asked: str, _search: Any = None) -> str:
+    """The view of the play that a page asks for, as JSON."""
+    wanted = json.loads(asked)
+    return json.dumps(view(wanted["case"], wanted["seed"], wanted["keys"]))
