@@ -24,7 +24,10 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
     """
     stepper = [each.read_text(encoding="utf-8") for each in PARTS]
     own = [(_HERE / part).read_text(encoding="utf-8") for part in _PARTS]
-    widgets = [*stepper, *(each.read_text("utf-8") for each in (CARD_SCRIPT, INCIDENT_SCRIPT))]
+    widgets = [
+        *stepper,
+        *(each.read_text(encoding="utf-8") for each in (CARD_SCRIPT, INCIDENT_SCRIPT)),
+    ]
     body = "\n".join(widgets).replace("export default { render };", "")
     names = ("engine", "live", "search_bar", "exercises", "dropped_files", "asked_table")
     live = [_PAGE / f"{name}.js" for name in names]

@@ -29,8 +29,10 @@ class Incident(anywidget.AnyWidget):
     """Plays an incident. view_of(case, seed, keys): what is shown once these commands were given,
     as plain values, as `js/incident.js` takes them."""
 
-    _esm = "\n".join([_DOM.read_text("utf-8"), INCIDENT_SCRIPT.read_text("utf-8"), _RENDER])
-    _css = INCIDENT_STYLE.read_text("utf-8")
+    _esm = "\n".join(
+        [_DOM.read_text(encoding="utf-8"), INCIDENT_SCRIPT.read_text(encoding="utf-8"), _RENDER]
+    )
+    _css = INCIDENT_STYLE.read_text(encoding="utf-8")
 
     view = traitlets.Dict().tag(sync=True)
 
