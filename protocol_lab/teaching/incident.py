@@ -47,9 +47,11 @@ class Incident(anywidget.AnyWidget):
             self.view = self._view_of(message["case"], message["seed"], message["keys"])
 
     def _ipython_display_(self) -> None:
-        # What a saved notebook shows where nothing runs; the style sheet hides it where it does.
+        # What a saved notebook shows where nothing runs, and where a page puts its own; the style
+        # sheet hides it where the widget is.
         screen = "\n".join(each["text"] for each in self.view["screen"])
-        still = f'<pre class="lab-incident-still">{escape(screen)}</pre>'
+        asked = f'data-module="{self._view_of.__module__}" data-first="{self.view["case"]}"'
+        still = f'<div class="lab-incident-holder" {asked}><pre>{escape(screen)}</pre></div>'
         display({"text/html": still, "text/plain": screen}, raw=True)
         bundle = self._repr_mimebundle_()
         data = bundle[0] if isinstance(bundle, tuple) else bundle

@@ -126,6 +126,15 @@ async function play(element, scenario) {
   source.send({ command: "paste", text: scenario });
 }
 
+function onceSeen(element, open) {
+  const seen = new IntersectionObserver(([{ isIntersecting }]) => {
+    if (!isIntersecting) return;
+    seen.disconnect();
+    open(element);
+  });
+  seen.observe(element);
+}
+
 /** An incident that a module of the kit plays, which stands in the address as far as it was played. */
 function openIncident(holder) {
   const [, name, seed, keys] = /^#play:([\w-]+)~(\d+)~([\w.]*)$/.exec(location.hash) ?? [];
@@ -154,7 +163,7 @@ function begin() {
   showQuestions();
   if (engine) {
     document.querySelectorAll(".lab-exercise").forEach((each) => showExercise(each, newEngine));
-    document.querySelectorAll(".lab-incident-holder").forEach(openIncident);
+    document.querySelectorAll(".lab-incident-holder").forEach((each) => onceSeen(each, openIncident));
     document.querySelectorAll(".lab-files").forEach((each) => showDropZone(each, newEngine));
     document.querySelectorAll(".lab-asked-table").forEach((each) => askTable(each, engine, (scenario) => play(each, scenario)));
   }
