@@ -7,6 +7,8 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
   let view = null;
   let moment = 0;
   let shown = 0; // lines of the terminal
+  let hands = null; // how many each choice has, while a room is polled
+  let isCounting = false;
 
   const root = h("section", { class: "lab-incident", "aria-label": "On call", tabindex: "-1" });
   el.append(root);
@@ -22,6 +24,7 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
     if (next.error) return tell(next.error);
     const isOther = !view || next.case !== view.case || next.seed !== view.seed || next.keys.length < view.keys.length;
     view = next;
+    [hands, isCounting] = [null, false];
     moment = view.over ? view.rewind.moments.length - 1 : 0;
     if (isOther) shown = 0;
     kept(view.link);
@@ -76,8 +79,13 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
   };
 
   function choice({ key, text, more, minutes }) {
-    return h("button", { class: "inc-choice", "data-key": key, onclick: () => void answerWith(go([...view.keys, key])) },
-      h("b", {}, text), minutes ? h("i", {}, `${minutes} min`) : null, h("small", {}, more));
+    const press = () => {
+      if (isCounting) hands[key] = (hands[key] ?? 0) + 1;
+      else void answerWith(go([...view.keys, key]));
+    };
+    const counted = hands && !isCounting ? ` · ${hands[key] ?? 0} ✋` : "";
+    return h("button", { class: "inc-choice", "data-key": key, onclick: press },
+      h("b", {}, text, counted), minutes ? h("i", {}, `${minutes} min`) : null, h("small", {}, more));
   }
 
   function side() {
@@ -88,13 +96,24 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
       view.choices.map(choice),
       h("h3", {}, "Look at something first"),
       view.looks.map(choice),
-      back());
+      h("div", { class: "inc-row" }, back(), poll()));
   }
 
   function back() {
     if (!view.keys.length) return null;
     return h("button", { class: "inc-plain", "data-key": "back", onclick: () => void answerWith(go(view.keys.slice(0, -1))) },
       "↶ Take the last one back");
+  }
+
+  /** For a presenter: a press counts a hand of the room, until the hands are shown. */
+  function poll() {
+    const turn = () => {
+      if (!isCounting) hands = {};
+      isCounting = !isCounting;
+      draw();
+      root.querySelector("[data-key=poll]").focus({ preventScroll: true });
+    };
+    return h("button", { class: "inc-plain", "data-key": "poll", title: "For a presenter: count the hands of a room", onclick: turn }, isCounting ? "show the hands" : "poll");
   }
 
   function result() {
