@@ -87,7 +87,7 @@ CHALLENGES = [
         constants=TWO_SERVERS | {"max_epoch": 1},
         reach=is_acknowledged,
         hints=[
-            "A leader sends nothing on its own. Somebody has to ask it.",
+            "A leader sends nothing on its own. A follower has to ask it.",
             "A fetch says where the follower's log ends. So the second fetch tells the leader that"
             " the first answer has arrived.",
         ],
@@ -101,9 +101,9 @@ CHALLENGES = [
         constants=THREE_SERVERS | {"max_epoch": 2},
         reach=the_third_is_followed,
         hints=[
-            "A voter need not ask anybody before it holds an election, and one vote besides its own"
+            "A voter need not ask before it holds an election, and one vote besides its own"
             " is enough.",
-            "A follower follows from the moment when it hears of its leader, and not when it has"
+            "A follower follows from the moment when it learns who leads, and not when it has"
             " voted.",
         ],
     ),
@@ -167,8 +167,8 @@ CHALLENGES = [
         hints=[
             "A voter may hold an election whenever it thinks that the leader is gone. Does the"
             " leader have to know?",
-            "Two of three votes are enough, and a candidate has one: its own. Let the old leader's"
-            " post wait.",
+            "Two of three votes are enough, and a candidate has one: its own. Let the messages"
+            " to the old leader wait.",
         ],
     ),
     Challenge(
@@ -194,7 +194,7 @@ CHALLENGES = [
     Challenge(
         "kraft_epoch_goes_back",
         "Turn an epoch back",
-        "A server's epoch should never fall; no message of a past epoch should impress anybody. The"
+        "A server's epoch should never fall; no message of a past epoch should change a server. The"
         " original specification has a slip here. Two servers, three epochs.",
         spec="kraft.kip_853",
         constants={**TWO_SERVERS, "max_epoch": 3, "max_values_per_epoch": 0},
@@ -204,7 +204,7 @@ CHALLENGES = [
             " that is of an earlier epoch than its own?",
             "Read `handle_vote_request`. It refuses, and yet it applies the new state. In which"
             " state must the voter be for that to change anything?",
-            "A server becomes unattached when it hears of a later epoch from somebody who does not"
+            "A server becomes unattached when it learns of a later epoch from one that does not"
             " lead in it: an answer to its own request for votes will do.",
         ],
     ),
@@ -240,8 +240,8 @@ CHALLENGES = [
             "The leader goes on leading: it has to commit a configuration that it is not in. It"
             " does not count itself.",
             "So both of the others must hold the command, and the leader must hear that they do.",
-            "When it hears it, it stops to lead. The one whose fetch told it learns the new high"
-            " watermark with the answer.",
+            "When it learns that, it stops leading. The server whose fetch told it learns the new"
+            " high watermark with the answer.",
         ],
     ),
     Challenge(

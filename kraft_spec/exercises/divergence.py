@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/16_can_you_do_it_by_hand on logs: say where to cut."""
+"""The exercise of notebooks/kraft/03_two_leaders on logs: say where to cut."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -83,4 +83,4 @@ def where_to_cut(answer) -> Feedback:
                 )
             log, rounds = log[:kept], rounds + 1
         pairs, most = pairs + 1, max(most, rounds)
-    return right(f"All {pairs:,} pairs of logs agree in the end, after {most} answers at most.")
+    return right(f"All {pairs:,} pairs of logs agree eventually, after {most} answers at most.")

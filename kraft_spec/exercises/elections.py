@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/16_can_you_do_it_by_hand on votes."""
+"""The exercise of notebooks/kraft/13_what_is_each_rule_for on votes."""
 
 from kraft_spec.model import Server
 from protocol_lab import *
@@ -18,7 +18,7 @@ def more_than_half(votes: NodeSet(Server), voters: NodeSet(Server)) -> bool:
         " more). What is it worth?",
     ],
     answer=more_than_half,
-    why="More than half, so that two majorities of the same voters have somebody in common, who"
+    why="More than half, so that two majorities of the same voters share a server, which"
     " votes once in an epoch. The original asks for a subset of the voters: with a stranger among"
     " the votes there is no majority at all, even if the rest would do.",
 )

@@ -1,4 +1,4 @@
-"""The exercises of notebooks/kraft/13_crashes_and_links: what it takes to lose a promise."""
+"""The exercise of notebooks/kraft/12_how_many_controllers_may_fail: how many disks may be lost?"""
 
 from kraft_spec import kip_853
 from protocol_lab.teaching.exercises import Feedback, exercise, right, run, wrong

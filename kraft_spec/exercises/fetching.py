@@ -30,8 +30,8 @@ def acknowledged_means_majority(s: State, c: Constants):
         " a division: `2 * count > c.init_cluster_size`.",
     ],
     answer=acknowledged_means_majority,
-    why="It is what every election relies on: whoever wins has asked a majority, and two majorities"
-    " have somebody in common. An invariant that nothing breaks is worth little, so the check runs"
+    why="It is what every election relies on: the winner has asked a majority, and two majorities"
+    " share a server. An invariant that nothing breaks is worth little, so the check runs"
     " it on a leader that counts itself without being a voter, too.",
 )
 def a_majority_has_it(answer) -> Feedback:

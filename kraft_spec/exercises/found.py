@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/15_found_in_the_original: fix a defect of the original."""
+"""The exercise of notebooks/kraft/13_what_is_each_rule_for: fix a defect of the original."""
 
 from dataclasses import replace
 
@@ -61,9 +61,9 @@ def a_vote_is_refused(s: State, c: Constants):
 def refuse_without_a_trace(answer) -> Feedback:
     """Refuse without a trace.
 
-    Mend `handle_vote_request`. The check explores two servers in three epochs, with at most three
+    Fix `handle_vote_request`. The check explores two servers in three epochs, with at most three
     messages in flight: `epoch_monotone`, `one_vote_in_an_epoch` and the original's invariants must
-    hold, somebody must still win an election, and stale requests must still be refused.
+    hold, a server must still win an election, and stale requests must still be refused.
     """
     wanted = [Situation(a_later_leader, expected=True), Situation(a_vote_is_refused, expected=True)]
     model = replace(spec, situations=wanted).bind(

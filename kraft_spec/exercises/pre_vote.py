@@ -77,15 +77,15 @@ def unless_it_hears_from_a_leader(s, server):
         " whether a fetch was answered since it follows.",
     ],
     answer=unless_it_hears_from_a_leader,
-    why="Whoever hears from a leader refuses: a leader, and a follower from the first answered"
-    " fetch on. A rule by which no follower ever says yes passes as well; then a follower whose"
-    " leader died before its first answer has to time out before it can help anybody. Kafka 4.x has"
-    " the flag in `FollowerState` (`hasFetchedFromLeader`).",
+    why="A server that hears from a leader refuses: a leader, and a follower from the first"
+    " answered fetch on. A rule by which no follower ever says yes passes as well; then a follower"
+    " whose leader died before its first answer has to time out before it can help another. Kafka"
+    " 4.x has the flag in `FollowerState` (`hasFetchedFromLeader`).",
 )
 def who_says_yes(answer) -> Feedback:
     """Who says yes?
 
-    Write `would_vote(s, server)`: does the server, as it is now, grant a pre-vote to somebody whose
+    Write `would_vote(s, server)`: does the server, as it is now, grant a pre-vote to a server whose
     log is good enough? The check puts it into the protocol twice. A server that was away must not
     depose the leader: `leader_stays`. And when the leader has lost its disk, it must still be
     possible to elect another one.

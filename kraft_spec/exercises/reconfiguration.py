@@ -1,35 +1,11 @@
-"""The exercise of notebooks/kraft/04_changing_the_voters: which request is refused, and how."""
+"""The exercise of notebooks/kraft/14_which_rules_does_kafka_add on errors: which, and when?"""
 
 from kraft_spec import kip_853
 from kraft_spec.actions.cluster import add_voter_check, remove_voter_check
 from kraft_spec.model import Error
 from protocol_lab.teaching.exercises import *
-from protocol_lab.traces.walk import Walk
 
 spec = kip_853.spec
-
-
-# --- An observer's vote --------------------------------------------------------------------------
-
-
-def taken_back(asked: Walk) -> tuple[bool, Walk]:
-    """What follows when server 2 asks server 1, which has removed itself, for its vote: does it get
-    it; and the walk at its end."""
-    walk = Walk.begin(asked.model)
-    for each in asked.steps:
-        walk.take(each.text)
-    walk.take("handle_vote_request(message=RequestVoteRequest(source=2, dest=1, epoch=3))")
-    walk.take("handle_vote_response(message=RequestVoteResponse(source=1))")
-    is_elected = walk.state.voted_for[1] == 2
-    for step in (
-        "become_leader(server=2)",
-        "accept_begin_quorum_request(message=BeginQuorumEpochRequest(dest=1, epoch=3))",
-        "send_fetch_request(server=1, peer=2)",
-        "diverging_fetch_request(message=FetchRequest(source=1))",
-        "handle_fetch_response(message=FetchResponse(source=2))",
-    ):
-        walk.take(step)
-    return is_elected, walk
 
 
 # --- Errors ------------------------------------------------------------------------------------
@@ -87,7 +63,7 @@ def error_of(steps: str, request: str, server: int, about: int) -> str:
         "leader_not_ready",
     ],
     why="The original calls the third one UnknownMember, its document NotMember, and Kafka answers"
-    " with VOTER_NOT_FOUND. The order matters: of two errors the first is told.",
+    " with VOTER_NOT_FOUND. The order matters: of two errors the first is named.",
 )
 def which_error(answer) -> Feedback:
     """Which error?

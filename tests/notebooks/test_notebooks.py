@@ -31,6 +31,7 @@ from tests.notebook_outputs import (
     shows_widget,
     storable,
 )
+from tests.spec_checks import packages
 from tests.temporal_verdicts import notebook_environment, told_by_notebook
 
 FIRST = "00_start_here"
@@ -268,6 +269,17 @@ def test_every_exercise_and_challenge_of_kafka_keeps_a_place(task):
     sources = [cell.source for path in KAFKA for cell in code_cells(read(path))]
     shown = (f'challenge("{task}")', f".{task}.check(")
     assert any(each in source for source in sources for each in shown)
+
+
+@pytest.mark.parametrize("package", packages())
+def test_every_exercise_of_a_protocol_keeps_a_place(package):
+    """Its challenges: `test_challenges`."""
+    sources = "".join(cell.source for path in notebooks() for cell in code_cells(read(path)))
+    folder = ROOT / f"{package}_spec" / "exercises"
+    written = "".join(each.read_text(encoding="utf-8") for each in folder.glob("*.py"))
+    tasks = re.findall(r"^@exercise[\s\S]*?^def (\w+)\(", written, re.MULTILINE)
+    assert tasks
+    assert [task for task in tasks if f".{task}.check(" not in sources] == []
 
 
 def test_the_start_notebook_leads_to_every_folder():
