@@ -62,11 +62,12 @@ def fetch_request_label(message: Any) -> str:
 
 
 def fetch_response_label(message: Any) -> str:
-    """An entry, nothing new, where to truncate, or the error."""
+    """An entry, or the high watermark alone, where to truncate, or the error."""
     if message.result == "diverging":
         return f"cut to {cut_text(message)}"
     if message.result == "ok":
-        return entry_with_epoch(message.entry) if message.entry.command else "nothing new"
+        has_entry = bool(message.entry.command)
+        return entry_with_epoch(message.entry) if has_entry else f"no entry, hw {message.hwm}"
     return ERROR_NAMES[message.error]
 
 
