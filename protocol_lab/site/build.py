@@ -217,6 +217,7 @@ def _texts() -> list[str]:
     packages = sorted({each.partition(".")[0] for each in spec_names()})
     names = [
         "docs/glossary.md",
+        "docs/tla.md",
         "docs/writing_specs.md",
         "docs/on_call.md",
         "docs/runbook_offline_partition.md",

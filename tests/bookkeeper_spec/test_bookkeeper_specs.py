@@ -5,7 +5,6 @@ from functools import cache
 import pytest
 
 from bookkeeper_spec.draw.ledger import describe_unbounded_ledgers, describe_with_limbo
-from bookkeeper_spec.draw.marks import draw_marks
 from bookkeeper_spec.model import FENCING, Entry, Fragment, PendingAddOp, smallest_ensemble
 from bookkeeper_spec.v4_13 import W2, WRITE, its_new_bookies, why_not_invalid
 from protocol_lab import add, append, last
@@ -15,7 +14,6 @@ from protocol_lab.explore import explore
 from protocol_lab.model.node_sets import as_set
 from protocol_lab.model.state_view import view
 from protocol_lab.model.transitions import attempts, initial
-from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests.hand_made import HandMade, nodes
 from tests.spec_checks import bind
 
@@ -177,21 +175,6 @@ def test_constants_that_make_no_sense_are_told():
 
 
 # --- What the prose says -----------------------------------------------------------------------
-
-
-def test_the_marks_of_one_log_stand_where_the_client_has_them():
-    path = next(
-        path
-        for path in scenarios_of("bookkeeper")
-        if path.stem == "guaranteed_write_quorum_not_replaced"
-    )
-    walk = play(read_scenario(path))
-    walk.go_to(6)  # e0 is acknowledged and on one bookie, e1 is sent
-    picture = draw_marks(walk.state, walk.model.constants, 1)
-    assert "e0 1 of 2, acknowledged; entry 1: e1 0 of 2, not acknowledged" in picture
-    walk.last()
-    picture = draw_marks(walk.state, walk.model.constants, 1)
-    assert "LAFR · LAC" in picture
 
 
 @pytest.mark.parametrize(

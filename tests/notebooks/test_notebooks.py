@@ -260,13 +260,25 @@ TASKS = (
     *("one_copy_is_enough", "finish_the_story", "truncate_a_committed_record", "nobody_fails"),
     *("outwit_the_first_try", "lead_by_an_overruled_decision", "lose_a_committed_message"),
     "lose_it_on_4_1",
+    # BookKeeper
+    *("crash_once", "outrun_the_fence", "two_clients_have_a_ledger", "acknowledge_an_entry"),
+    *("begin_too_early", "drop_an_entry", "lose_it_on_two_bookies", "pin_a_bookie"),
+    *("lose_what_one_yes_would_save", "leave_an_entry_behind", "say_that_you_do_not_know"),
+    *("make_a_no_last", "append_only_to_what_you_have_read", "say_what_is_promised"),
+    *("begin_where_it_is_safe", "say_when_a_ledger_is_fenced", "count_from_the_right_mark"),
+    # Pulsar
+    *("delete_what_the_cursor_names", "one_message_for_three", "receive_it_twice"),
+    *("bring_a_key_back", "leave_a_ledger_behind", "never_finish", "pull_the_rug"),
+    *("name_the_crash_points", "write_compaction", "say_what_is_not_lost"),
+    *("update_both_at_once", "clean_up_after_a_crash"),
 )
-"""The exercises and challenges of Kafka: what a learner can do. None is left out."""
+"""The exercises and challenges of Kafka, BookKeeper and Pulsar: what a learner can do. None is left
+out."""
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_exercise_and_challenge_of_kafka_keeps_a_place(task):
-    sources = [cell.source for path in KAFKA for cell in code_cells(read(path))]
+def test_every_exercise_and_challenge_keeps_a_place(task):
+    sources = [cell.source for path in notebooks() for cell in code_cells(read(path))]
     shown = (f'challenge("{task}")', f".{task}.check(")
     assert any(each in source for source in sources for each in shown)
 

@@ -1,6 +1,5 @@
 """The Pulsar specs: engines that agree, storage, the promises and what the prose claims."""
 
-import re
 from functools import cache
 
 import pandas as pd
@@ -17,7 +16,6 @@ from protocol_lab.traces.events import CRASH, walk_events
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from pulsar_spec.exercises import compaction as exercises
 from pulsar_spec.exercises.crash_points import crash_points
-from pulsar_spec.exercises.crash_windows import draw_crash_windows
 from tests.spec_checks import agree, bind, walk
 
 BASE, LEAK_FIXED, DUPLICATE_FIXED = SPECS = (
@@ -381,15 +379,3 @@ def test_with_a_consumer_that_reads_everything_ends(reads):
     fair = check_property(model, "termination", fairness="next", progress=False)
     assert fair.verdict == "holds"
     assert check_property(model, "termination", fairness="none", progress=False).violated
-
-
-def test_the_time_line_says_what_a_crash_in_each_moment_leaves_behind():
-    picture = draw_crash_windows(load("pulsar.compaction").bind(**SMALL))
-    text = re.search("<desc>(.+?)</desc>", picture)[1]
-    said = dict(re.findall(r"([A-Z][a-z 0-9]+): [a-z ]+\. (moment .+?)\.(?: |$)", text))
-    at = {lane: re.findall(r"moment (\d): (L\d)", said[lane]) for lane in said}
-    assert at["Ledger 2"] == [(str(moment), "L2") for moment in (3, 4, 5, 6)]
-    assert at["Cursor"] == [*((str(moment), "L1") for moment in (1, 2, 3, 4, 5)), ("6", "L2")]
-    assert [moment for moment, _ in at["A crash here"]] == ["3", "4", "5", "6"]
-    assert "moment 4: L2, read by consumers" in text
-    assert all("read by consumers" not in said[lane] for lane in ("Cursor", "A crash here"))

@@ -9,7 +9,8 @@ MOVED = moved_pages(ROOT)
 def test_what_has_moved_is_gone_and_where_it_went_exists():
     assert MOVED
     assert [old for old in MOVED if (ROOT / f"{old}.ipynb").exists()] == []
-    assert [new for new in MOVED.values() if not (ROOT / f"{new}.ipynb").is_file()] == []
+    pages = {new: [*ROOT.glob(f"{new}.ipynb"), *ROOT.glob(f"{new}.md")] for new in MOVED.values()}
+    assert [new for new, found in pages.items() if not found] == []
 
 
 def test_an_old_page_leads_to_the_new_one(tmp_path):
