@@ -21,7 +21,7 @@ A question is about the state where it stands. Its answer is computed, never wri
     ? can STEP            can the step be taken here? Its guard is the answer
     ? which next          which step does the run take next? `can`: which of these can be taken
                           here? `cannot`: which is refused?
-    ? where EXPRESSION    a number, shown as a line in a lane
+    ? where EXPRESSION    a number, shown as a line in the lane that it names, or through all lanes
     ? holder EXPRESSION   the nodes n for which it is true; or the node that it is, or nobody
     ? last INVARIANT      is the promise broken at the end of this part?
     ? cell CLAIM          the nodes that have said yes, on the board

@@ -50,15 +50,8 @@ on another. One for all steppers, since several may show one walk."""
 class PlainStepper:
     """Walks through a protocol as it is told, and shows the values that the scripts draw.
 
-    A subclass says how they are shown: it overrides `show` and `shown_together`.
-
-    `of` is a model (at its first initial state), a walk, a scenario, a challenge, a lesson or an
-    exploration that found a trace. `invariants` names those whose violations count; by default the
-    spec's default ones, and those that the scenario, challenge or exploration is about. `spoilers`:
-    show the distance to the nearest violation without being asked. Cells may change `stepper.walk`;
-    the picture is updated after the cell.
-
-    Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
+    Its arguments are those of the widget (`Stepper`), a subclass that says how they are shown: it
+    overrides `show` and `shown_together`. Raises LabError.
     """
 
     def __init__(
@@ -249,6 +242,15 @@ class PlainStepper:
         for other in list(_OPEN):
             if other is not self and other.walk is self.walk:
                 other.refresh_safely()
+        self._arrange_next_part()
+
+    def _arrange_next_part(self) -> None:
+        """Arrange the pictures of a lesson's next part while the reader is at this one: that takes
+        longer than a beat may."""
+        lesson, part = self._session.lesson, self._session.part + 1
+        if lesson and self._room and part < len(lesson.walks) and part not in self._stages:
+            self._stages[part] = self._new_stage()
+            self._stages[part].draw(lesson.walks[part])
 
     def refresh_safely(self) -> None:
         """Show the current state, or a sentence that says why it can't be shown."""

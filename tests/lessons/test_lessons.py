@@ -117,6 +117,20 @@ def test_a_stepper_goes_from_beat_to_beat_and_resumes_there():
     assert "There is no beat" in stepper.view["notice"]
 
 
+def test_a_lesson_starts_within_a_second_and_a_beat_takes_60_ms():
+    """Of the processor's time, until it is shown; what the next part needs comes afterwards."""
+    began = time.process_time()
+    stepper = PlainStepper(lesson_named("kafka/the_talk"))
+    stepper.answer({"command": "room", "width": 700, "height": 440})
+    assert time.process_time() - began < 1
+    took = []
+    stepper.show = lambda part, values: took.append(time.process_time() - began)
+    for at in range(len(stepper.lesson["beats"])):
+        began = time.process_time()
+        stepper.answer({"command": "beat", "at": at})
+    assert max(took) < 0.06
+
+
 def test_an_answer_is_computed_when_it_is_asked_for(monkeypatch):
     """Some take a search: the lesson opens without them. If it fails, the card says why."""
     stepper = PlainStepper(lesson_named("kafka/the_talk"))
