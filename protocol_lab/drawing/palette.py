@@ -67,6 +67,15 @@ DARK = {
 """The colours by name on dark paper; the names are those of `names`."""
 
 
+_OF_CONTROLS = {
+    "edge": ("#7b8b9c", "#718193"),
+    "accent-paper": ("#eaf1fd", "#172a45"),
+    "good-paper": ("#e4f5eb", "#12311f"),
+    "warning-paper": ("#fff6dd", "#3a3011"),
+}
+"""What buttons and marks have besides, on light and on dark paper."""
+
+
 def names() -> dict[str, str]:
     """Every colour of the pictures by its name, as they are drawn: on white paper."""
     plain = [name for name in DARK if not name.startswith("shade")]
@@ -86,6 +95,21 @@ def theme_css(scope: str) -> str:
         for part in ("fill", "stroke"):
             rules.append(f'{scope} svg [{part}="{color}"]{{{part}:var(--lab-{name},{color})}}')
     return "\n".join(rules)
+
+
+def style_sheet(scope: str) -> str:
+    """Rules that give a scope the colours as variables, with those of controls beside the pictures:
+    the dark ones where the page is dark."""
+    dark = (
+        ':is([data-jp-theme-light="false"], .vscode-dark, .vscode-high-contrast,'
+        ' html[data-theme="dark"])'
+    )
+    light = {name: pair[0] for name, pair in _OF_CONTROLS.items()}
+    other = {name: pair[1] for name, pair in _OF_CONTROLS.items()}
+    return (
+        f"{scope} {{ {variables(names() | light)} }}\n"
+        f"{dark} {scope} {{ color-scheme: dark; {variables(DARK | other)} }}\n"
+    )
 
 
 def variables(colors: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ from protocol_lab.lessons.lesson_files import lesson_named, lesson_names
 from protocol_lab.site.pages import stepper_html
 from protocol_lab.site.scripts import script, style_sheet
 from protocol_lab.site.sessions import Sessions
-from protocol_lab.stepper.lesson_on_paper import printed_lesson, static_lesson
+from protocol_lab.stepper.lesson_on_paper import PAPER, printed_beats, static_lesson
 from protocol_lab.stepper.starting_point import begin
 
 _PAGE = """\
@@ -23,14 +23,9 @@ _PAGE = """\
 <style>{style}
 main {{ max-width: 1280px; margin: 16px auto; padding: 0 12px }}
 main, main > button {{ font: 15px/1.4 system-ui, sans-serif }}
-.lab-paper {{ display: none }}
-@media print {{
-  main {{ display: none }}
-  .lab-paper {{ display: block; font: 16px/1.4 system-ui, sans-serif; color: #17202b }}
-  @page {{ size: A4 landscape; margin: 12mm }}
-  .lab-paper section {{ break-after: page; break-inside: avoid }}
-  .lab-paper img {{ display: block; max-width: 100%; max-height: 125mm; margin: 8px 0 }}
-}}</style>
+{paper_style}
+@media screen {{ .lab-paper {{ display: none }} }}
+@media print {{ main {{ display: none }} }}</style>
 <main>{holder}</main>{focus}<div class="lab-paper">{paper}</div>
 <script>{script}</script>
 {frames}</html>
@@ -57,13 +52,13 @@ def write_deck(name: str, file: Path) -> None:
         raise unknown("lesson", name, lesson_names())
     session, sessions = begin(lesson_named(plain)), Sessions()
     told = sessions.add(session, file.name)
-    paper = re.search(r"<section>.*</section>", printed_lesson(session.lesson), re.DOTALL)
     text = _PAGE.format(
         title=escape(session.lesson.lesson.title),
         style=style_sheet(),
         focus=_FOCUS,
         holder=stepper_html(told, static_lesson(session.lesson)),
-        paper=paper[0],
+        paper_style=PAPER,
+        paper=printed_beats(session.lesson),
         script=script().replace("</", "<\\/"),
         frames="".join(f"<script>{each}</script>" for each in sessions.frames.values()),
     )

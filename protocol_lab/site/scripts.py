@@ -5,9 +5,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from protocol_lab.drawing import palette
 from protocol_lab.stepper.widget import PARTS, style
 from protocol_lab.teaching.incident import INCIDENT_SCRIPT, INCIDENT_STYLE
-from protocol_lab.teaching.question_card import CARD_SCRIPT, CARD_STYLE
 
 _HERE = Path(__file__).parent / "js"
 _PAGE = Path(__file__).parents[1] / "page" / "js"
@@ -24,11 +24,8 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
     """
     stepper = [each.read_text(encoding="utf-8") for each in PARTS]
     own = [(_HERE / part).read_text(encoding="utf-8") for part in _PARTS]
-    widgets = [
-        *stepper,
-        *(each.read_text(encoding="utf-8") for each in (CARD_SCRIPT, INCIDENT_SCRIPT)),
-    ]
-    body = "\n".join(widgets).replace("export default { render };", "")
+    body = "\n".join([*stepper, INCIDENT_SCRIPT.read_text(encoding="utf-8")])
+    body = body.replace("export default { render };", "")
     names = ("engine", "live", "search_bar", "exercises", "dropped_files", "asked_table")
     live = [_PAGE / f"{name}.js" for name in names]
     parts = [_SEARCH, _PAGE / "worker.js"]
@@ -44,5 +41,6 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
 
 def style_sheet() -> str:
     """The stepper's style sheet, and what the pages add to it."""
-    parts = (CARD_STYLE, INCIDENT_STYLE, _DARK_PICTURES, _HERE.parent / "page.css")
-    return style() + "".join(part.read_text(encoding="utf-8") for part in parts)
+    parts = (INCIDENT_STYLE, _DARK_PICTURES, _HERE.parent / "page.css")
+    own = "".join(part.read_text(encoding="utf-8") for part in parts)
+    return style() + palette.style_sheet("body") + own

@@ -14,18 +14,18 @@ from protocol_lab.lessons.played_lesson import Beat, PlayedLesson
 
 _PAPER_WIDTH = 960
 
+PAPER = f"""\
+@page {{ size: A4 landscape; margin: 12mm }}
+.lab-paper {{ margin: 0; font: 16px/1.4 system-ui, sans-serif; color: {palette.INK} }}
+.lab-paper section {{ break-after: page; break-inside: avoid }}
+.lab-paper img {{ display: block; max-width: 100%; max-height: 125mm; margin: 8px 0 }}
+.lab-paper :is(small, .note) {{ color: {palette.MUTED}; font-size: 14px }}
+.lab-paper .right {{ font-weight: 650 }}"""
+"""The style sheet of the printed lesson."""
+
 _PAGE = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
-<style>
-@page {{ size: A4 landscape; margin: 12mm }}
-body {{ font: 16px/1.4 system-ui, "DejaVu Sans", sans-serif; color: {ink}; margin: 0 }}
-section {{ break-after: page; break-inside: avoid }}
-img {{ display: block; max-width: 100%; max-height: 125mm; margin: 8px 0 }}
-small, .note {{ color: {muted}; font-size: 14px }}
-li.right {{ font-weight: 650 }}
-</style>
-{body}
-</html>"""
+<style>{style}</style><body class="lab-paper">{body}</body></html>"""
 
 
 def static_lesson(lesson: PlayedLesson) -> str:
@@ -48,17 +48,20 @@ def static_lesson(lesson: PlayedLesson) -> str:
 
 def printed_lesson(lesson: PlayedLesson) -> str:
     """The lesson as a page with a picture a beat, to print or to keep as PDF. Raises LabError."""
+    title = escape(lesson.lesson.title)
+    return _PAGE.format(title=title, style=PAPER, body=printed_beats(lesson))
+
+
+def printed_beats(lesson: PlayedLesson) -> str:
+    """A section a beat, for a page with the style sheet `PAPER`. Raises LabError."""
     lesson.settle_all()
     values = lesson.values
-    pages = [
+    return "".join(
         f"<section><small>{escape(values['title'])} · {k} of {len(values['beats'])}</small>"
         f"{_about(values) if k == 1 else _told(each)}"
         f"{_image(lesson.beats[k - 1], lesson, _PAPER_WIDTH)}"
         f'<p class="note">{_inline(each["notes"])}</p></section>'
         for k, each in enumerate(values["beats"], 1)
-    ]
-    return _PAGE.format(
-        title=escape(values["title"]), ink=palette.INK, muted=palette.MUTED, body="".join(pages)
     )
 
 

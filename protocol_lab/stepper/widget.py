@@ -21,7 +21,7 @@ from protocol_lab.stepper.static_view import static_html, static_text
 from protocol_lab.system.notebook_shell import display, get_ipython
 from protocol_lab.teaching import feedback
 from protocol_lab.teaching.challenges import Challenge
-from protocol_lab.teaching.question_card import CARD_SCRIPT, CARD_STYLE
+from protocol_lab.teaching.question_card import CARD_SCRIPT, card_style
 from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Walk
 
@@ -52,11 +52,10 @@ PARTS = (
 
 
 def style() -> str:
-    """The style sheet, with the colours of the pictures from `palette`."""
+    """The style sheet, with that of questions, and the colours of the pictures from `palette`."""
     own = (_HERE / "stepper.css").read_text(encoding="utf-8")
-    for theme, colors in (("light", palette.names()), ("dark", palette.DARK)):
-        own = own.replace(f"--{theme}-pictures: true;", palette.variables(colors))
-    return f"{CARD_STYLE.read_text(encoding='utf-8')}\n{own}\n{palette.theme_css('.lab-stepper')}\n"
+    colors = palette.style_sheet(".lab-stepper") + palette.theme_css(".lab-stepper")
+    return f"{card_style()}\n{own}\n{colors}\n"
 
 
 class Stepper(PlainStepper, anywidget.AnyWidget):

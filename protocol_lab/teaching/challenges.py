@@ -39,6 +39,7 @@ from protocol_lab.model.constants import show
 from protocol_lab.model.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import chooses_start, find_step
+from protocol_lab.quantities import counted
 from protocol_lab.teaching.record import note
 from protocol_lab.traces.scenarios import Scenario, split_comment
 from protocol_lab.traces.walk import Moment, Walk
@@ -249,13 +250,13 @@ def next_hint(
         return "The given steps are not on this branch: go back to where the challenge begins."
     found = _path_to_goal(challenge, walk.row, stopped)
     if found.violated:
-        left = len(found.trace)
-        return f"On a shortest way from here, {_counted(left)} long, the next is {found.trace[0]}"
+        left = counted(len(found.trace), "step")
+        return f"On a shortest way from here, {left} long, the next is {found.trace[0]}"
     if found.exhaustive:
         return "The goal can't be reached from here: go back."
     if found.undecided_reason == "stopped":
         return None
-    return f"The goal is more than {_counted(found.depth - 1)} away from here: go back."
+    return f"The goal is more than {counted(found.depth - 1, 'step')} away from here: go back."
 
 
 # --- The score -------------------------------------------------------------------------------
@@ -289,12 +290,12 @@ class Score:
     def __str__(self) -> str:
         """The score in a sentence or two."""
         course = "par is being computed" if self.par is None else f"par is {self.par}"
-        hints = f", {_counted(self.hints, 'hint')} taken" if self.hints else ""
+        hints = f", {counted(self.hints, 'hint')} taken" if self.hints else ""
         if not self.solved:
-            left = "" if self.at_most is None else f" Up to {_counted(self.at_most, 'point')}."
-            return f"{_counted(self.steps)} so far; {course}{hints}.{left}"
-        points = "" if self.points is None else f": {_counted(self.points, 'point')}"
-        return f"Solved in {_counted(self.steps)}; {course}{hints}{points}."
+            left = "" if self.at_most is None else f" Up to {counted(self.at_most, 'point')}."
+            return f"{counted(self.steps, 'step')} so far; {course}{hints}.{left}"
+        points = "" if self.points is None else f": {counted(self.points, 'point')}"
+        return f"Solved in {counted(self.steps, 'step')}; {course}{hints}{points}."
 
 
 def score(challenge: Challenge, walk: Walk, hints: int = 0) -> Score:
@@ -314,9 +315,9 @@ def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dic
     """Everything that is shown about a challenge, as plain values for JSON. Does not search.
 
     `hints` are the texts of the hints taken so far. Once the goal is reached and par is known,
-    `mine` and `shortest` are the steps of the learner's best path and of a shortest one, `told` are
-    the former in words, and `next` is the title of the challenge that follows; the points are then
-    noted in the learner's record.
+    `told` are the steps of the learner's best path in words, `shortest` those of a shortest one,
+    and `next` is the title of the challenge that follows; the points are then noted in the
+    learner's record.
     """
     now = score(challenge, walk, len(hints))
     solved = now.solved and now.par is not None
@@ -329,7 +330,6 @@ def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dic
         "task": challenge.task,
         "goal": _goal(challenge),
         "given": len(challenge.given_steps),
-        "on_course": _is_on_course(challenge, walk.moment),
         "steps": now.steps,
         "par": now.par,
         "solved": now.solved,
@@ -338,10 +338,7 @@ def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dic
         "full_marks": FULL_MARKS,
         "text": str(now),
         "hints": list(hints),
-        "written_hints_left": max(0, written),
         "next_hint": "a hint" if written > 0 else "the next step from here",
-        "hint_costs": 1,
-        "mine": _texts(challenge, _best_end(challenge, walk)) if solved else None,
         "told": _told(challenge, _best_end(challenge, walk)) if solved else None,
         "next": follower.title if solved and (follower := next_challenge(challenge)) else None,
         "shortest": _texts(challenge, shortest(challenge).moment) if solved else None,
@@ -406,10 +403,6 @@ def _is_on_course(challenge: Challenge, moment: Moment) -> bool:
     return taken[: len(given)] == given
 
 
-def _counted(number: int, what: str = "step") -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 # --- Actions that the adversary has to do without ----------------------------------------------
 
 
@@ -418,7 +411,7 @@ def _without(spec: Spec, names: Sequence[str]) -> Spec:
     known = [each.name for each in spec.actions]
     for name in names:
         if name not in known:
-            raise LabError(f"{spec.name} has no action {name!r}; it has: {', '.join(known)}.")
+            raise unknown("action", name, known)
     actions = [_refusing(each) if each.name in names else each for each in spec.actions]
     return replace(spec, actions=actions)
 

@@ -8,11 +8,18 @@ import ipywidgets
 import traitlets
 
 from protocol_lab.checker.progress import shown_by
+from protocol_lab.drawing import palette
 from protocol_lab.system.notebook_shell import display
 
 _HERE = Path(__file__).parent
-CARD_SCRIPT, CARD_STYLE = _HERE / "js" / "question_card.js", _HERE / "question_card.css"
+CARD_SCRIPT = _HERE / "js" / "question_card.js"
 _WIDGET_SCRIPT = _HERE / "js" / "question_widget.js"
+
+
+def card_style() -> str:
+    """The style sheet of the card, with its colours."""
+    own = (_HERE / "question_card.css").read_text(encoding="utf-8")
+    return palette.style_sheet(":is(.lab-question, .lab-ask)") + own
 
 
 class Asked(Protocol):
@@ -32,7 +39,7 @@ class Card(anywidget.AnyWidget):
     """The question and its choices; says what was pressed."""
 
     _esm = "\n".join(each.read_text(encoding="utf-8") for each in (CARD_SCRIPT, _WIDGET_SCRIPT))
-    _css = CARD_STYLE.read_text(encoding="utf-8")
+    _css = card_style()
 
     view = traitlets.Dict().tag(sync=True)
 

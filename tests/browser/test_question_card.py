@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from protocol_lab.teaching.question_card import CARD_SCRIPT, CARD_STYLE
+from protocol_lab.teaching.question_card import CARD_SCRIPT, card_style
 from protocol_lab.teaching.questions import ask
 from tests.browser.readability import READ
 
@@ -38,7 +38,7 @@ def card(browser):
         page = browser.new_page()
         pages.append(page)
         page.set_viewport_size({"width": width, "height": 720})
-        style = CARD_STYLE.read_text(encoding="utf-8")
+        style = card_style()
         light = str(theme == "light").lower()
         page.set_content(f"<style>{style}</style><body data-jp-theme-light={light}>")
 
