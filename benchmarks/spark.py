@@ -1,11 +1,12 @@
 """Measures how the search on Spark scales, and compares it with TLC.
 
-    .venv/bin/python -m benchmarks.spark [--smallest 0] [--largest 10000000]
+    .venv/bin/python -m benchmarks.spark [--smallest 0] [--largest 10000000] [--record FOLDER]
         [--tlc tla2tools.jar --originals FOLDER]
 
 Up to two tables. The first has growing configurations of KIP-320, with every level made by Spark:
 the total time, the fixed cost of a level, the rate in the largest level, the bytes per state
-through the shuffle and on disk, and how the time was spent. The second, for which TLC's jar and
+through the shuffle and on disk, and how the time was spent. --record keeps the levels and tasks of
+the last one as Parquet, which notebooks/spark/02 reads. The second table, for which TLC's jar and
 checkouts of the originals are needed, has configurations above 500,000 states, as a learner would
 explore them (small levels by the driver), beside TLC with a worker for each core.
 
@@ -25,6 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from benchmarks import tlc
 from benchmarks.measurement import machine
 from protocol_lab.catalog import load
@@ -32,6 +36,7 @@ from protocol_lab.checker.result import Result, summary
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.model.constants import show
+from protocol_lab.spark.dataframes import LEVELS
 from protocol_lab.spark.session import local_session
 
 SPEC = "kafka.kip_320"
@@ -105,6 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--smallest", type=int, default=0, help="states to begin with")
     parser.add_argument("--largest", type=int, default=1_000_000, help="states to go up to")
+    parser.add_argument("--record", type=Path, metavar="FOLDER", help="for levels and tasks")
     parser.add_argument("--tlc", metavar="JAR", help="tla2tools.jar, or a class path")
     parser.add_argument("--originals", type=Path, metavar="FOLDER", help="with the .tla modules")
     parser.add_argument("--folder", default=None, help="where levels are kept meanwhile")
@@ -117,7 +123,7 @@ def main() -> None:
     print(f"Spark started in {time.perf_counter() - began:.1f} s", flush=True)
     sizes = [size for size in GROWING if options.smallest <= size <= options.largest]
     for size in sizes:
-        grow(session, GROWING[size], options.folder)
+        grow(session, GROWING[size], options.folder, options.record)
     if options.tlc:
         try:
             beside_tlc(session, options.tlc, options.originals)
@@ -129,7 +135,7 @@ def main() -> None:
 # --- Growing -------------------------------------------------------------------------------------
 
 
-def grow(session: Any, constants: dict[str, int], folder: str | None) -> None:
+def grow(session: Any, constants: dict[str, int], folder: str | None, record: Path | None) -> None:
     """Search once with every level on Spark, and once natively; print a paragraph."""
     model = load(SPEC).bind(**constants)
     warm_up(session, model)
@@ -142,6 +148,8 @@ def grow(session: Any, constants: dict[str, int], folder: str | None) -> None:
         seconds = time.perf_counter() - began
         files = [file for file in place.rglob("*") if file.is_file()]
         disk = sum(file.stat().st_size for file in files)
+        if record is not None:
+            keep_recording(session, result, seconds, record)
     finally:
         shutil.rmtree(place)
     if not result.exhaustive:
@@ -197,11 +205,69 @@ def warm_up(session: Any, model: Any) -> None:
 
 
 def shuffled(session: Any) -> int:
-    """Bytes that all finished stages wrote to the shuffle, from Spark's web page."""
+    """Bytes that all finished stages wrote to the shuffle."""
+    return sum(
+        stage["shuffleWriteBytes"] for stage in spark_metrics(session, "stages?status=complete")
+    )
+
+
+def spark_metrics(session: Any, what: str) -> Any:
+    """An answer of the session's REST interface, which its web page serves."""
     context = session.sparkContext
-    url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages?status=complete"
+    url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/{what}"
     with urllib.request.urlopen(url) as answer:
-        return sum(stage["shuffleWriteBytes"] for stage in json.load(answer))
+        return json.load(answer)
+
+
+# --- Recording -----------------------------------------------------------------------------------
+
+
+def keep_recording(session: Any, result: Result, seconds: float, folder: Path) -> None:
+    """Write levels.parquet and tasks.parquet: a row for each level, and for each task of one.
+
+    A task's `number` is the owner's, if its stage is settle. `shuffled` are the bytes that it sent
+    or received, `states` the new states that an owner wrote.
+    """
+    levels = [level for level in result.levels if level["where"] == "spark"]
+    jobs = [
+        job for job in spark_metrics(session, "jobs?status=succeeded") if len(job["stageIds"]) == 2
+    ]
+    jobs = sorted(jobs, key=lambda job: job["jobId"])[-len(levels) :]
+    owned = Counter()
+    for level in levels:
+        for piece in result.search.folder.pieces(level["depth"]):
+            blobs = pq.read_table(piece.file, columns=["owner", "count"], partitioning=None)
+            for owner, count in zip(*(column.to_pylist() for column in blobs), strict=True):
+                owned[level["depth"], owner] += count
+    tasks = []
+    for level, job in zip(levels, jobs, strict=True):
+        for name, stage in zip(("expand", "settle"), sorted(job["stageIds"]), strict=True):
+            for task in spark_metrics(session, f"stages/{stage}/0/taskList?length=100000"):
+                metrics, number = task["taskMetrics"], task["index"]
+                read = metrics["shuffleReadMetrics"]
+                received = read["localBytesRead"] + read["remoteBytesRead"]
+                tasks.append(
+                    {
+                        "depth": level["depth"],
+                        "stage": name,
+                        "number": number,
+                        "seconds": task["duration"] / 1000,
+                        "shuffled": metrics["shuffleWriteMetrics"]["bytesWritten"] + received,
+                        "states": owned[level["depth"], number] if name == "settle" else 0,
+                    }
+                )
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [{name: level[name] for name in LEVELS.names} for level in result.levels]
+    written = pa.Table.from_pylist(rows, LEVELS)
+    about = {
+        "spec": result.model.spec.name,
+        "constants": " ".join(f"{k}={v}" for k, v in show(result.model.constants).items()),
+        "seconds": f"{seconds:.1f}",
+        "cores": str(os.cpu_count()),
+        "state_bytes": str(result.model.layout.size),
+    }
+    pq.write_table(written.replace_schema_metadata(about), folder / "levels.parquet")
+    pq.write_table(pa.Table.from_pylist(tasks), folder / "tasks.parquet")
 
 
 # --- Beside TLC ----------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ STAND_FOR_ALL = (
     "kafka/01_one_power_cut",
     "kraft/02_who_knows_it",
     "bookkeeper/02_the_fence_comes_late",
-    "spark/01_spark",
+    "spark/02_a_search_that_may_die",
 )
 """The specs and notebooks whose slow tests each run has. Those of the others repeat the same for
 more protocols: they count as marked `rarely`, so that CI runs a share of them with each commit."""

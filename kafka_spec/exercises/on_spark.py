@@ -1,18 +1,17 @@
-"""The exercises of notebooks/spark: questions to the states of two specs, and work on tables."""
+"""The exercises of notebooks/spark: questions to the states of a spec, and work on tables."""
 
 from contextlib import redirect_stdout
 from io import StringIO
 
-from kafka_spec import kip_320_first_try, truncate_to_high_watermark
+from kafka_spec import kip_320_first_try
 from kafka_spec.model import Constants, State, presumes_leadership
 from protocol_lab import *
+from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.model.spec import Model
-from protocol_lab.model.transitions import evaluate, successors
 from protocol_lab.spark.session import local_session
 from protocol_lab.teaching.exercises import *
 
 spec = kip_320_first_try.spec
-TWO_REPLICAS = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}
 CONSTANTS = {"replicas": 3, "log_size": 1, "max_records": 1, "max_leader_epoch": 2}
 
 
@@ -96,21 +95,12 @@ def count_lonely_promises(answer) -> Feedback:
 
 
 def count_steps_to_safety(model: Model) -> int:
-    """How many steps leave the states from which a violation can be reached, one by one."""
-    rows = [row.tobytes() for row in run(model, invariants=[]).states]
-    steps = [(row, each.row) for row in rows for each in successors(model, row)]
-    before: dict[bytes, list[bytes]] = {}
-    for source, target in steps:
-        before.setdefault(target, []).append(source)
-    invariants = [each.function for each in model.spec.invariants if each.by_default]
-    waiting = [row for row in rows if any(evaluate(model, row, each) for each in invariants)]
-    doomed = set(waiting)
-    while waiting:
-        for source in before.get(waiting.pop(), []):
-            if source not in doomed:
-                doomed.add(source)
-                waiting.append(source)
-    return sum(source in doomed and target not in doomed for source, target in steps)
+    """How many steps leave the states from which a violation can be reached: native."""
+    nearest = Nearness(model)
+    nearest.prepare()
+    can_go_wrong = nearest.map.steps >= 0
+    sources, targets = nearest.map.graph.steps()
+    return int((can_go_wrong[sources] & ~can_go_wrong[targets]).sum())
 
 
 @exercise(
@@ -132,10 +122,9 @@ def count_last_chances(answer) -> Feedback:
     """Count the steps that end the danger.
 
     How many edges lead from a state from which a violation can still be reached to one from which
-    none can? Give the number; the check counts them one by one.
+    none can? Give the number; the check counts with the native explorer.
     """
-    model = truncate_to_high_watermark.spec.bind(**TWO_REPLICAS)
-    return compared(answer, count_steps_to_safety(model))
+    return compared(answer, count_steps_to_safety(spec.bind(**CONSTANTS)))
 
 
 # --- A level as DataFrame operations -----------------------------------------------------------

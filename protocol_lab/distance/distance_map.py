@@ -72,7 +72,7 @@ class DistanceMap:
             if time.perf_counter() > until:
                 raise Enough
 
-        self._graph = graph = _ViolationGraph(compiled, found.states, memory_bytes)
+        self.graph = graph = _ViolationGraph(compiled, found.states, memory_bytes)
         try:
             graph.fill(watch)
         except OutOfMemory:
@@ -96,7 +96,7 @@ class DistanceMap:
     def look_up(self, rows: list[bytes]) -> list[Distance] | None:
         """The distance of each state that breaks nothing; None if the map has all states that can
         be reached, and not one of these."""
-        positions = self._graph.find(as_words(rows, self._graph.model.words))
+        positions = self.graph.find(as_words(rows, self.graph.model.words))
         if self.reason is None and (positions == UNKNOWN).any():
             return None
         return [self._distance(k) for k in positions]

@@ -146,7 +146,7 @@ class StepGraph:
 
     def steps(self) -> tuple[np.ndarray, np.ndarray]:
         """The states that steps to stored states lead from, and those that they lead to."""
-        sources = np.repeat(np.arange(self.count, dtype=np.int32), np.diff(self.begins))
+        sources = np.repeat(np.arange(len(self.begins) - 1, dtype=np.int32), np.diff(self.begins))
         known = self.targets != UNKNOWN
         return sources[known], self.targets[known]
 

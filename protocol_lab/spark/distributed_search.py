@@ -160,6 +160,15 @@ class SparkSearch:
         for make in (self.states, self.edges, self.levels):
             make(session).write.parquet(address(place / make.__name__))
 
+    def path_to(self, fingerprint: int) -> list[bytes]:
+        """The states from an initial one to a stored state, given by its fingerprint, signed as in
+        `states` or not. Raises LabError if there is none."""
+        own = int(fingerprint) % (1 << 64)
+        for depth in range(1, len(self.folder.records) + 1):
+            if self.folder.find(depth, own):
+                return self.folder.path_to(depth, own)
+        raise LabError(f"No stored state has the fingerprint {fingerprint}.")
+
     @property
     def _expanded(self) -> int:
         """How many levels were expanded: all but the last, which has no state after a whole

@@ -174,21 +174,28 @@ class RunFolder:
             rows = chain.from_iterable(block.rows for block in self.read(each))
             yield from (row.tobytes() for row in islice(rows, 1, None))
 
-    def find(self, depth: int, fingerprint: int) -> tuple[bytes, int]:
-        """The stored state of this depth and fingerprint, and its parent's fingerprint."""
+    def find(self, depth: int, fingerprint: int) -> tuple[bytes, int] | None:
+        """The stored state of this depth and fingerprint, if there is one, and its parent's
+        fingerprint."""
         owner = owner_of(fingerprint, self.records[depth - 1]["partitions"])
         for piece in self.pieces(depth, owner):
             for block in read_piece(piece, self.state_bytes):
                 at = np.flatnonzero(block.fingerprints == np.uint64(fingerprint))
                 if len(at):
                     return block.rows[at[0]].tobytes(), int(block.parents[at[0]])
-        raise LabError(f"{self.level(depth)} lacks a state: delete {self.path} and start again.")
+        return None
 
     def path_to(self, depth: int, fingerprint: int) -> list[bytes]:
-        """The states from an initial one to the stored state of this depth and fingerprint."""
+        """The states from an initial one to the stored state of this depth and fingerprint. Raises
+        LabError if one of them is missing."""
         rows = []
         while depth:
-            row, fingerprint = self.find(depth, fingerprint)
+            found = self.find(depth, fingerprint)
+            if found is None:
+                raise LabError(
+                    f"{self.level(depth)} lacks a state: delete {self.path} and start again."
+                )
+            row, fingerprint = found
             rows.append(row)
             depth -= 1
         return rows[::-1]

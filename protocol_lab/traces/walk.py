@@ -9,7 +9,15 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import CapacityExceeded, EvaluationError, LabError, quoted
 from protocol_lab.model.spec import Model, Property, expect_model
 from protocol_lab.model.state_view import repacked, view
-from protocol_lab.model.step_text import Step, find_initial, find_step, start_text, step_of
+from protocol_lab.model.step_text import (
+    Step,
+    find_initial,
+    find_step,
+    initial_text,
+    start_text,
+    step_of,
+    steps_between,
+)
 from protocol_lab.model.transitions import Attempt, attempts, evaluate, evaluate_step
 from protocol_lab.reader.unsupported_syntax import expect_language
 
@@ -112,6 +120,21 @@ class Walk:
         if result.loop_from is not None:
             walk.close_loop(result.loop_from)
         walk.first()
+        return walk
+
+    @classmethod
+    def to(cls, result: Result, fingerprint: int) -> "Walk":
+        """A walk to a state that a search on Spark has stored, at its end: the path on which the
+        search found it, which is a shortest one.
+
+        fingerprint: as in the table `states`. Raises LabError if no stored state has it.
+        """
+        if not hasattr(result.search, "path_to"):
+            raise LabError("A walk to a row needs the result of a search on Spark.")
+        rows = result.search.path_to(fingerprint)
+        walk = cls.begin(result.model, initial_text(result.model, rows[0]))
+        for step in steps_between(result.model, rows):
+            walk.take(step.text)
         return walk
 
     def __post_init__(self) -> None:

@@ -44,6 +44,7 @@ from protocol_lab.spark.level_expansion import LevelMaker
 from protocol_lab.spark.model_transfer import UnpackedModel, pack_model, unpack_model
 from protocol_lab.spark.session import local_session
 from protocol_lab.system import programs
+from protocol_lab.traces.walk import Walk
 from tests.cells import CELL, NAME, spec_in_a_cell
 from tests.checker.test_faults import LATE, counting, slot_past_the_end
 from tests.end_to_end.fuzz.comparison import compare
@@ -525,6 +526,16 @@ def test_states_and_edges_answer_sql(session):
     mode, reached = session.sql(nested).first()
     assert mode in ("idle", "busy")
     assert 1 in reached
+    deepest = "SELECT fingerprint, depth FROM states ORDER BY depth DESC, fingerprint LIMIT 1"
+    fingerprint, depth = session.sql(deepest).first()
+    walk = Walk.to(search.result, fingerprint)
+    assert len(walk.path) == depth
+    row = np.frombuffer(walk.row, np.uint64).reshape(1, -1)
+    assert fingerprints(row).view(np.int64) == [fingerprint]
+    with pytest.raises(LabError, match=r"No stored state has the fingerprint 7\."):
+        Walk.to(search.result, 7)
+    with pytest.raises(LabError, match="the result of a search on Spark"):
+        Walk.to(NativeSearch(model, asked).run(), fingerprint)
 
 
 @pytest.mark.slow

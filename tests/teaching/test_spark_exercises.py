@@ -11,19 +11,24 @@ from protocol_lab.spark.session import local_session
 
 
 @pytest.fixture(scope="module")
-def asked():
-    """What a query over the states of the notebook's search answers."""
+def asked(tmp_path_factory):
+    """What a query answers over the tables of the notebook's search."""
+    folder, session = tmp_path_factory.mktemp("tables"), local_session()
     model = on_spark.spec.bind(**on_spark.CONSTANTS)
-    found = explore(model, engine="spark", invariants=[], progress=False)
-    session = local_session()
-    found.search.states(session).cache().createOrReplaceTempView("states")
+    found = explore(model, engine="spark", to_the_end=True, session=session, progress=False)
+    found.search.save(folder, session)
+    for name in ("states", "edges"):
+        session.read.parquet(str(folder / name)).createOrReplaceTempView(name)
+    steps_to(session, folder).createOrReplaceTempView("distances")
     return lambda query: session.sql(query).first()[0]
 
 
 @pytest.mark.rarely
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    "exercise", [on_spark.count_zombies, on_spark.count_lonely_promises], ids=lambda each: each.name
+    "exercise",
+    [on_spark.count_zombies, on_spark.count_lonely_promises, on_spark.count_last_chances],
+    ids=lambda each: each.name,
 )
 def test_the_worked_query_counts_what_the_native_explorer_counts(asked, exercise):
     feedback = exercise.check(asked(exercise.answer))
@@ -58,39 +63,18 @@ def test_the_worked_query_counts_what_the_native_explorer_counts(asked, exercise
                AND replica_state[1].hw > 0 AND size(replica_state[1].isr) = 1""",
             "too few",
         ),
+        (
+            on_spark.count_last_chances,
+            """SELECT count(*) FROM edges
+               WHERE target NOT IN (SELECT fingerprint FROM distances)""",
+            "too many",
+        ),
     ],
 )
 def test_another_query_does_not(asked, exercise, query, said):
     feedback = exercise.check(asked(query))
     assert not feedback.passed
     assert said in feedback.text
-
-
-@pytest.fixture(scope="module")
-def asked_backwards(tmp_path_factory):
-    """What a query answers over the tables of spark/03's search, and how far a violation is."""
-    folder = tmp_path_factory.mktemp("tables")
-    model = on_spark.truncate_to_high_watermark.spec.bind(**on_spark.TWO_REPLICAS)
-    session = local_session()
-    found = explore(model, engine="spark", to_the_end=True, session=session, progress=False)
-    found.search.save(folder, session)
-    steps_to(session, folder).createOrReplaceTempView("distances")
-    session.read.parquet(str(folder / "edges")).createOrReplaceTempView("edges")
-    return lambda query: session.sql(query).first()[0]
-
-
-@pytest.mark.rarely
-@pytest.mark.spark
-def test_the_steps_that_end_the_danger(asked_backwards):
-    feedback = on_spark.count_last_chances.check(
-        asked_backwards(on_spark.count_last_chances.answer)
-    )
-    assert feedback.passed, feedback.text
-    from_safety = """SELECT count(*) FROM edges
-                     WHERE target NOT IN (SELECT fingerprint FROM distances)"""
-    feedback = on_spark.count_last_chances.check(asked_backwards(from_safety))
-    assert not feedback.passed
-    assert "too many" in feedback.text
 
 
 # --- Spark: work on tables ---------------------------------------------------------------------
