@@ -21,6 +21,7 @@
     reset progress                          start a new record of what you have done
     prepare                                 compile and check everything in advance
     site [FOLDER]                           write the notebooks as pages without an installation
+    room [FOLDER]                           serve these pages to a room of learners
     slides LESSON FILE                      write a lesson as one HTML file, to present or to print
     bundle FOLDER [--platform NAME] ...     write the pages and the kit, for offline use
 
@@ -58,7 +59,7 @@ from protocol_lab.model.spec import Model, Spec
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import as_json
 from protocol_lab.model.temporal_formulas import fairness_texts
-from protocol_lab.quantities import amount
+from protocol_lab.quantities import amount, whole_number
 from protocol_lab.simulation.simulation_request import SimulationRequest
 from protocol_lab.system.import_path import use_current_folder
 from protocol_lab.system.process import FAILED, INTERRUPTED, crash, end_with, interrupts_raised
@@ -266,6 +267,14 @@ def _parser() -> argparse.ArgumentParser:
     site = commands.add_parser("site", help="write the notebooks as web pages")
     site.add_argument("folder", nargs="?", default="site", help="where to write it; default: site")
     site.set_defaults(command=_site)
+
+    room = commands.add_parser("room", help="serve the pages to a room of learners")
+    room.add_argument("folder", nargs="?", default="site", help="what `site` wrote; default: site")
+    room.add_argument("--port", default="8765", help="default: 8765")
+    room.add_argument("--address", metavar="NAME", help="by which learners reach this machine")
+    room.add_argument("--file", help="where the room is kept; default: a file for this day")
+    room.add_argument("--no-browser", action="store_true", help="open no browser for the leader")
+    room.set_defaults(command=_room)
 
     slides = commands.add_parser("slides", help="write a lesson as one HTML file, to present")
     slides.add_argument("lesson", help="a lesson's name, PACKAGE/NAME")
@@ -681,6 +690,21 @@ def _site(options: argparse.Namespace) -> int:
     for each in build(folder, tell=lambda progress: print(progress, file=sys.stderr)):
         print(each, file=sys.stderr)
     print(f"Open {folder / 'index.html'}, or put the folder on any web server.")
+    return 0
+
+
+def _room(options: argparse.Namespace) -> int:
+    import asyncio
+    from datetime import date
+
+    from platformdirs import user_data_path
+
+    from protocol_lab.room.room_server import serve
+
+    port = whole_number("--port", options.port, 1, 65535)
+    file = user_data_path("protocol-lab") / "rooms" / f"{date.today()}.jsonl"
+    folder, file = Path(options.folder).resolve(), Path(options.file or file).resolve()
+    asyncio.run(serve(folder, port, options.address, file, not options.no_browser))
     return 0
 
 

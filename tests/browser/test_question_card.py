@@ -130,8 +130,8 @@ def test_a_poll_counts_hands_and_waits_for_the_presenter(card):
     expect(page.get_by_role("button", name="I don't want to guess")).to_be_hidden()
     page.get_by_role("button", name="Show what happens").click()
     expect(page.get_by_role("status")).to_have_text("1 of 3 saw it coming. The run says: nobody.")
-    expect(two).to_have_text("broker 2 · 2")
-    expect(one).to_have_text("broker 1 · 0")
+    expect(two).to_have_text("broker 2 · 2 of 3")
+    expect(one).to_have_text("broker 1 · 0 of 3")
     expect(nobody).to_contain_text("Only broker 1 was in sync.")
 
 

@@ -28,6 +28,7 @@ function mount(holder) {
     source.on("change:view", () => {
       if (holder === used) keepInAddress(source);
       keepWon(source.get("view").challenge);
+      globalThis.labRoom?.moved(source, addressOf(source), holder === used);
     });
     return source;
   });
@@ -171,6 +172,10 @@ function begin() {
   offerCopies();
   openAddress(holders);
   addEventListener("hashchange", () => openAddress(holders));
+  globalThis.labRoom?.opens((about) => {
+    history.replaceState(null, "", about);
+    openAddress(holders);
+  });
 }
 
 if (document.readyState === "loading") addEventListener("DOMContentLoaded", begin);

@@ -64,7 +64,7 @@ function showQuestions() {
     };
     holder.classList.add("lab-ask");
     holder.replaceChildren();
-    const card = questionCard(holder, { question, choices, choose, giveUp: () => answer(null) });
+    const card = questionCard(holder, { name, question, choices, choose, giveUp: () => answer(null) });
     holder.append(then);
     const before = choices.indexOf(stored().predictions[name]?.guess ?? null);
     if (before >= 0) answer(before);

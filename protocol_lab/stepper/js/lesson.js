@@ -65,10 +65,12 @@ class Lesson {
     return Boolean(ask) && !this.answers[ask.number] && !this.skipped.has(at);
   }
 
-  /** How far a reader may jump: to the first question without an answer. */
+  /** How far a reader may jump: to the first question without an answer, or one beat on if a link led
+   * beyond that. */
   get farthest() {
     const gate = this.beats.findIndex((_, at) => this.isGate(at));
-    return gate < 0 ? this.beats.length - 1 : Math.max(gate, this.at);
+    const last = this.beats.length - 1;
+    return gate < 0 ? last : Math.max(gate, Math.min(this.at + !this.isGate(), last));
   }
 
   isRight(ask) {
@@ -173,7 +175,7 @@ function drawGate(lesson, does) {
   if (lesson.card?.number !== ask.number) {
     const host = h("div", { class: "ls-card" });
     const choices = ask.options.map((each) => each.label);
-    const card = questionCard(host, { question: ask.question, choices, choose: does.choose, giveUp: () => does.choose(null) });
+    const card = questionCard(host, { name: `${lesson.values.name} ${ask.number}`, question: ask.question, choices, choose: does.choose, giveUp: () => does.choose(null) });
     card.element.querySelectorAll("button").forEach((each, k) => (each.dataset.key = `card-${k}`));
     lesson.card = { number: ask.number, host, show: card.show, buttons: [...card.element.querySelectorAll(".lq-choices button")] };
   }
@@ -260,6 +262,7 @@ function drawAnswering(lesson, svg, does) {
   if (!svg || !ask) return;
   const fields = fieldsOf(svg);
   const settled = lesson.isSettled();
+  globalThis.labRoom?.picture(`${lesson.values.name} ${ask.number}`, ask, svg, fields);
   if (!settled) svg.setAttribute("role", "group"); // an image can't have parts to press
   const field = ask.node ? fields[ask.node - 1] : wholeOf(fields);
   if (ask.kind === "where" && field?.places.length > 1) {

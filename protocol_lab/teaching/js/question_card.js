@@ -13,6 +13,7 @@
 // failed what went wrong instead. tell() says how far the run is while it lasts. card.element is the card,
 // card.focus() moves the focus to its first choice.
 // While a room is polled a press counts a hand, and choose() is not called; the presenter's button calls giveUp().
+// Under its `name` a room of learners (protocol_lab/room) votes on the question: then its votes are what is counted.
 
 /** The text's parts, with `code`, **strong** and *emphasis* as elements. */
 function inline(text) {
@@ -24,11 +25,13 @@ function inline(text) {
   });
 }
 
-function questionCard(host, { question, choices, choose, giveUp }) {
+function questionCard(host, { name, question, choices, choose, giveUp }) {
   let state = { chosen: null, right: null, why: "", because: "", failed: "" };
   let waiting = null; // what was pressed: the number of a choice, or "given up"
   let line = ""; // how far the run is
   let votes = null; // how many hands each choice has, while a room is polled
+  let room = null; // what a room of learners does with the question
+  let shared = {}; // what it says of it
 
   function make(tag, attributes, ...content) {
     const element = Object.assign(document.createElement(tag), attributes);
@@ -36,6 +39,7 @@ function questionCard(host, { question, choices, choose, giveUp }) {
     return element;
   }
 
+  const all = () => votes.reduce((sum, each) => sum + each, 0);
   const isAnswered = () => (state.right ?? null) !== null;
 
   // --- The parts, made once: a part that is pressed keeps the focus ---
@@ -47,7 +51,7 @@ function questionCard(host, { question, choices, choose, giveUp }) {
   const skipper = make("button", { type: "button", className: "lq-skip", onclick: skip }, "I don't want to guess");
   const opener = make("button", { type: "button", className: "lq-poll", title: "For a presenter: count the hands of a room", onclick: () => turn(choices.map(() => 0)) }, "poll");
   const closer = make("button", { type: "button", className: "lq-poll", onclick: () => turn(null) }, "end the poll");
-  const shower = make("button", { type: "button", className: "lq-show", onclick: skip }, "Show what happens");
+  const shower = make("button", { type: "button", className: "lq-show", onclick: reveal }, "Show what happens");
   const root = make("section", { className: "lab-question" });
   group.setAttribute("role", "group");
   for (const each of [root, group]) each.setAttribute("aria-labelledby", asked.id);
@@ -57,10 +61,16 @@ function questionCard(host, { question, choices, choose, giveUp }) {
 
   function press(k) {
     if (isAnswered() || waiting !== null) return;
-    if (votes) {
+    if (room?.takes(k)) return;
+    if (votes && !room) {
       votes[k] += 1;
       return draw();
     }
+    settle(k);
+  }
+
+  function settle(k) {
+    if (k === null) return skip();
     waiting = k;
     draw();
     choose(k);
@@ -73,7 +83,13 @@ function questionCard(host, { question, choices, choose, giveUp }) {
     giveUp();
   }
 
+  function reveal() {
+    room?.reveal();
+    skip();
+  }
+
   function turn(counted) {
+    room?.ask(Boolean(counted));
     votes = counted;
     draw();
     (counted ? closer : opener).focus({ preventScroll: true }); // for the button that was pressed is gone
@@ -82,11 +98,11 @@ function questionCard(host, { question, choices, choose, giveUp }) {
   // --- What is shown ---
 
   function drawChoice(button, k) {
-    const isMine = k === state.chosen && !votes;
+    const isMine = k === (state.chosen ?? shared.mine);
     const isRight = isAnswered() && k === state.right;
     const isWrong = isAnswered() && isMine && !isRight;
     const content = [make("span", { className: "lq-name" }, ...inline(choices[k]))];
-    if (votes && isAnswered()) content[0].append(` · ${votes[k]}`);
+    if (votes && (isAnswered() || shared.numbers)) content[0].append(` · ${votes[k]} of ${all()}`);
     if (isAnswered() && isMine) content.push(make("small", {}, " · your guess"));
     if (isRight || isWrong) content.push(mark(isRight));
     const sentence = isRight ? state.why : isWrong ? state.because : "";
@@ -105,11 +121,11 @@ function questionCard(host, { question, choices, choose, giveUp }) {
   }
 
   function told() {
-    const all = votes?.reduce((sum, each) => sum + each, 0);
     if (waiting !== null) return line || "The run …";
     if (state.failed) return state.failed;
-    if (votes && isAnswered()) return `${votes[state.right]} of ${all} saw it coming. The run says: ${choices[state.right]}.`;
-    if (votes) return `${all} ${all === 1 ? "answer" : "answers"}`;
+    if (shared.said && !isAnswered()) return shared.said;
+    if (votes && isAnswered()) return `${votes[state.right]} of ${all()} saw it coming. The run says: ${choices[state.right]}.`;
+    if (votes) return `${all()} ${all() === 1 ? "answer" : "answers"}`;
     if (!isAnswered()) return "Choose first. Nothing is graded.";
     if ((state.chosen ?? null) === null) return `The run says: ${choices[state.right]}.`;
     if (state.chosen === state.right) return "You saw it coming.";
@@ -122,13 +138,12 @@ function questionCard(host, { question, choices, choose, giveUp }) {
     root.classList.toggle("lq-polling", Boolean(votes));
     root.classList.toggle("lq-answered", !open);
     root.setAttribute("aria-busy", String(waiting !== null));
-    verdict.className = `lq-verdict${!open && state.chosen === state.right && !votes ? " lq-saw" : ""}`;
+    verdict.className = `lq-verdict${!open && state.chosen === state.right ? " lq-saw" : ""}`;
     const text = told();
     if (verdict.textContent !== text) verdict.replaceChildren(text);
-    skipper.hidden = !open || Boolean(votes);
-    opener.hidden = !open || Boolean(votes);
-    closer.hidden = !open || !votes;
-    shower.hidden = !open || !votes;
+    skipper.hidden = !open || Boolean(votes) || Boolean(shared.held);
+    opener.hidden = !open || Boolean(votes) || room?.leads === false;
+    closer.hidden = shower.hidden = !open || !votes;
   }
 
   function tell(sentence) {
@@ -146,5 +161,12 @@ function questionCard(host, { question, choices, choose, giveUp }) {
   }
 
   draw();
+  const isOpen = () => !isAnswered() && waiting === null;
+  const hear = (now) => {
+    shared = now;
+    votes = now.votes;
+    draw();
+  };
+  room = name ? (globalThis.labRoom?.question(name, question, choices, { element: root, isOpen, hear, settle }) ?? null) : null;
   return { element: root, show, tell, focus: () => buttons[0].focus() };
 }

@@ -1,0 +1,121 @@
+"""Forty learners in a room, three in browsers: they vote, follow, drop out and come back."""
+
+import json
+import statistics
+import time
+
+import pytest
+from playwright.sync_api import expect
+
+from protocol_lab.lessons.lesson_files import lesson_named
+from protocol_lab.site.pages import stepper_html
+from protocol_lab.site.scripts import script, style_sheet
+from protocol_lab.site.sessions import Sessions
+from protocol_lab.stepper.starting_point import begin
+from tests.room.test_room_server import ASKED, VOTE, connect, serving, until
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+LEARNERS = 40
+WHERE = {"kind": "vote", "question": "kafka/one_record 10"}
+_PAGE = """<!doctype html><html><head><meta charset="utf-8"><title>{name} — Lab</title>
+<link rel="icon" href="data:,"><style>{style}</style></head><body><main>{body}</main>
+<script src="/_static/lab.js"></script></body></html>"""
+_WATCH = """() => new MutationObserver(() => (globalThis.seen ??= []).push(
+  [Date.now() / 1000, Number.parseInt(document.querySelector(".lq-verdict").textContent)]
+)).observe(document.querySelector(".lq-verdict"), { childList: true })"""
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A question of a notebook, and a lesson."""
+    sessions = Sessions()
+    told = json.dumps({**ASKED, "whys": ["", "Which?"], "why": "It is."})
+    bodies = {
+        "index": f'<div class="cell_output"><div class="lab-asked"><script type="application/json">'
+        f"{told}</script></div><details><summary></summary><p></p></details></div>",
+        "lesson": stepper_html(sessions.add(begin(lesson_named("kafka/one_record"))), ""),
+    }
+    files = {f"_static/frames/{name}.js": text for name, text in sessions.frames.items()}
+    files["_static/lab.js"] = script()
+    for name, body in bodies.items():
+        files[f"{name}.html"] = _PAGE.format(name=name, style=style_sheet(), body=body)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_forty_learners_vote_follow_and_drop_out(browser, site, screenshots):
+    opened = browser.browser
+    with serving(site) as (address, key, process):
+        pages = [opened.new_context(viewport={"width": 1280, "height": 800}).new_page()]
+        pages += [opened.new_context(viewport={"width": 390, "height": 844}).new_page()]
+        pages += [opened.new_context().new_page(), opened.new_context().new_page()]
+        leader, phone, laptop, third = pages
+        troubles = []
+        for page in pages:
+            page.on("pageerror", lambda error: troubles.append(str(error)))
+            page.on(
+                "request",
+                lambda each: each.url.startswith((address, "data:")) or troubles.append(each.url),
+            )
+            page.goto(f"{address}/#{key}" if page is leader else address)
+        assert key not in leader.evaluate("location.href")
+        others = [connect(address, secret="") for _ in range(LEARNERS - 3)]
+        secrets = [until(each, lambda told: "secret" in told)["secret"] for each in others]
+        expect(leader.locator(".lr-state")).to_have_text(f"{LEARNERS} here")
+        leader.get_by_role("button", name="poll").click()
+        expect(third.locator(".lq-verdict")).to_have_text("Choose: the leader shows what happens.")
+        leader.evaluate(_WATCH)
+        sent = []
+        for k, each in enumerate(others):
+            sent.append(time.time())
+            each.send(json.dumps({**VOTE, "choice": k % 2, "n": 1}))
+            time.sleep(0.05)
+        phone.get_by_role("button", name="no").click()
+        laptop.get_by_role("button", name="yes").click()
+        laptop.get_by_role("button", name="no").click()
+        expect(leader.locator(".lq-verdict")).to_have_text("39 of 40 have answered.")
+        seen = leader.evaluate("globalThis.seen")
+        waited = [min(t for t, n in seen if n > k) - sent[k] for k in range(len(sent))]
+        print(
+            f"an answer: median {statistics.median(waited) * 1000:.0f} ms,"
+            f" longest {max(waited) * 1000:.0f} ms"
+        )
+        assert statistics.median(waited) < 0.3
+        process.kill()  # the leader's laptop
+    with serving(site, address.rpartition(":")[2]):
+        back = [connect(address, secret=each) for each in secrets[:20]]  # and others' lids
+        expect(leader.locator(".lr-state")).to_have_text("23 here")
+        expect(leader.locator(".lq-verdict")).to_have_text("39 of 23 have answered.")
+        third.reload()
+        third.get_by_role("button", name="no").click()
+        expect(leader.locator(".lq-verdict")).to_have_text("40 of 23 have answered.")
+        leader.get_by_role("button", name="Show what happens").click()
+        for page in pages:
+            expect(page.locator(".lq-verdict")).to_have_text(
+                "22 of 40 saw it coming. The run says: no."
+            )
+        leader.get_by_role("button", name="Follow me").click()
+        leader.goto(f"{address}/lesson.html#beat-11~0")
+        for page in pages:
+            expect(page.locator(".lq-question")).to_contain_text("Put broker 2's high watermark")
+        for page, choice in ((phone, "0"), (laptop, "1"), (third, "1")):
+            page.locator(".lq-choices").get_by_role("button", name=choice).click()
+        for k, each in enumerate(back):
+            each.send(json.dumps({**WHERE, "choice": k % 3, "n": 1}))
+        expect(leader.locator(".lq-verdict")).to_have_text("23 of 23 have answered.")
+        expect(leader.locator(".lab-cloud circle")).to_have_count(0)  # a projector shows it
+        leader.get_by_role("button", name="Show what happens").click()
+        expect(phone.locator(".lab-cloud circle")).to_have_count(23)
+        laptop.get_by_placeholder("your name").fill("<i>Ana</i>")
+        laptop.get_by_role("button", name="Raise a hand").click()
+        leader.get_by_role("button", name="Where are you? Hands up: 1").click()
+        leader.get_by_role("button", name="<i>Ana</i>, hand up").click()
+        laptop.get_by_role("button", name="Next").click()
+        for page in (leader, phone, third):
+            expect(page.locator("header")).to_contain_text("beat 12 of 22")
+        for page in pages:
+            page.screenshot(path=screenshots / f"room{pages.index(page)}.png")
+    assert troubles == []
