@@ -159,8 +159,8 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
           h("b", { role: "rowheader" }, `${each.broker} `, h("small", {}, each.role)),
           h("span", { role: "cell" }, boxes(each)),
           h("span", { role: "cell" }, each.known)))),
-      first ? h("p", {}, h("b", {}, `The first line that told it: ${first.time} `), h("code", {}, first.line), ` ${first.text}`) : null,
-      h("p", { class: "inc-soft" }, `✓: acknowledged. What you could know: of all states of the model that agree with what stood on your screen; ${ways} when the page came.`));
+      first ? h("p", {}, h("b", {}, "The first line that told it: "), h("code", {}, first.line), ` ${first.text}`) : null,
+      h("p", { class: "inc-soft" }, `✓: acknowledged. What you could know: of all states of the model that agree with what stood on your screen then; ${ways} when the page came.`));
   }
 
   return { show, tell, start: (wanted) => answerWith(ask(wanted)) };

@@ -94,6 +94,7 @@ class Play:
         self.written = Written(self.case)
         self.screen: list[dict[str, str]] = []
         self.moments: list[dict[str, Any]] = []
+        self.had: dict[int, set[int]] = {each: set() for each in BROKERS}
         self._begin()
         for key in keys:
             self.give(key)
@@ -144,12 +145,13 @@ class Play:
         command = every[key]
         begun = self.desk.clock
         outcome = done(self.world, self.desk, command)
-        kept = [(each, done(each, self.desk, command)) for each in self.beliefs]
-        self.beliefs = tuple({o.world for _, o in kept if o[1::3] == outcome[1::3]})
+        before, others = self.beliefs, [done(each, self.desk, command) for each in self.beliefs]
+        alike = (each for each in others if (each.desk, each.seen) == (outcome.desk, outcome.seen))
+        self.beliefs = tuple({each.world for each in alike})
         self.world, self.desk = outcome.world, outcome.desk
         self.offline += outcome.offline
         self.given.append(command)
-        self._tell(command, begun, outcome.events, outcome.seen[1])
+        self._tell(command, begun, outcome.events, outcome.seen[1], before)
         self._remember(
             self.desk.clock,
             f"you: {_choice(command, self.world, self.desk)[0]}",
@@ -162,8 +164,15 @@ class Play:
         """What can be done now."""
         return commands(self.world, self.desk, self.case.extra)
 
-    def _tell(self, command: Command, begun: int, events: tuple[Event, ...], seen: Any) -> None:
-        """What stands on the screen after a command."""
+    def _tell(
+        self,
+        command: Command,
+        begun: int,
+        events: tuple[Event, ...],
+        seen: Any,
+        beliefs: tuple[World, ...],
+    ) -> None:
+        """What stands on the screen after a command. beliefs: those before it."""
         if command.name in LOOKS:
             typed, printed = shown(command, seen, begun, self.written.epochs)
             self._typed(typed)
@@ -177,10 +186,16 @@ class Play:
         for event in events:
             lines = [each for each in self.written.add(event) if _is_shown(each)]
             name, arguments = parse(event.step)
+            text = _STEPS[name].format(**arguments)
             if name == "lose_power":
-                self._show("told", f"{hour(event.minute)}  {_STEPS[name].format(**arguments)}")
+                self._show("told", f"{hour(event.minute)}  {text}")
             for each in lines:
                 self._show("log", _short(each))
+            self._had(event.before)
+            self._had(event.after)
+            if lines and name != "elect_uncleanly":
+                line = _short(lines[-1])
+                self._remember(event.minute, text or "followers copy", event.after, beliefs, line)
         if command.name != "close":
             self._typed(f"kafka-topics.sh --describe --topic {TOPIC} | grep 'Partition: {INDEX}'")
             self._show("out", describe(self.world, self.case).replace("\t", "  "))
@@ -235,9 +250,14 @@ class Play:
     def _remember(
         self, minute: int, text: str, world: World, beliefs: tuple[World, ...], line: str
     ) -> None:
-        self.moments.append(
-            {"minute": minute, "text": text, "world": world, "beliefs": beliefs, "line": line}
-        )
+        self._had(world)
+        moment = {"minute": minute, "text": text, "world": world, "beliefs": beliefs, "line": line}
+        self.moments.append({**moment, "had": {each: {*had} for each, had in self.had.items()}})
+
+    def _had(self, world: World) -> None:
+        """Which records each broker has had."""
+        for broker in BROKERS:
+            self.had[broker] |= {value for value, _ in log_of(world, broker)}
 
     def _rewind(self) -> dict[str, Any]:
         start, case = self.start, self.case
@@ -266,18 +286,16 @@ class Play:
         return takes_writes(self.world) and len(s.isr) == len(BROKERS)
 
     def _shown_moments(self) -> Iterator[dict[str, Any]]:
-        had: dict[int, set[int]] = {each: set() for each in BROKERS}
         for each in self.moments:
             world, safe = each["world"], acknowledged(each["world"])
             rows = []
             for broker in BROKERS:
                 log = [value for value, _ in log_of(world, broker)]
-                had[broker] |= set(log)
                 boxes = [
                     {
                         "text": f"…{(FIRST + value - 1) % 1000}",
                         "there": value in log,
-                        "gone": value not in log and value in had[broker],
+                        "gone": value not in log and value in each["had"][broker],
                         "safe": value in safe,
                     }
                     for value in range(1, state(world).sent + 1)
@@ -384,7 +402,7 @@ def _result(world: World, offline: int) -> str:
     if not_sent_again(world):
         parts.append("a payment is missing that nobody sent again")
     told = ", ".join(parts) or "nothing lost"
-    return f"{told[0].upper()}{told[1:]}, no writes for {offline} minutes"
+    return f"{told[0].upper()}{told[1:]}, no writes for {offline} minute{'s' * (offline != 1)}"
 
 
 def _is_shown(line: Line) -> bool:
