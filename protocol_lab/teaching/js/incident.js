@@ -58,7 +58,7 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
       h("label", {}, h("b", {}, "On call: "), pick),
       h("span", { class: "inc-about" }, `${view.clock} · ${view.about}`),
       h("span", { class: "inc-score" },
-        h("span", {}, "no writes: ", h("b", {}, `${view.offline} min`)),
+        h("span", {}, `${view.of}: `, h("b", {}, `${view.offline} min`)),
         h("span", {}, "acknowledged and lost: ", h("b", {}, String(lost)))));
   }
 

@@ -6,6 +6,7 @@ incident       the game: what is true, what the clock brings, what is seen, what
 cases          what happened before the page, and what an operator could know of it
 best_play      the best play, by a search over what could be known
 written_lines  what the cluster logs meanwhile, and what its tools print
+quorum         the case of a controller quorum, by another model
 play           a play as it is shown, and the rewind
 widget         the play in a notebook
 """

@@ -8,7 +8,7 @@ import pytest
 from protocol_lab.errors import LabError
 from protocol_lab.model.node_sets import members
 from protocol_lab.teaching.incident import Incident
-from real_systems.kafka.on_call import best_play
+from real_systems.kafka.on_call import best_play, quorum
 from real_systems.kafka.on_call.cases import CASES, begin
 from real_systems.kafka.on_call.incident import Command, commands, done, lost, state, wrong
 from real_systems.kafka.on_call.play import Play, answer, view
@@ -120,6 +120,22 @@ def test_a_log_that_was_read_leaves_fewer_worlds():
     assert 0 < len(play.beliefs) < before
     assert play.offline == 4
     assert "lastOffset: 8812454" in play.screen[-3]["text"]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_quorum(seed):
+    """The active controller's restart is one more election; its rival has to be stopped."""
+    flaky = quorum.flaky_of(seed)
+    assert quorum.best(flaky) == (f"stop{flaky}", "close")
+    shown = view(quorum.NAME, seed, [f"stop{flaky}", "close"])["rewind"]
+    assert shown["is_par"]
+    assert not shown["bad"]
+    naive = view(quorum.NAME, seed, ["restart1", "close"])["rewind"]
+    assert naive["bad"]
+    assert naive["yours"] == "No active controller in 16 minutes"
+    other = view(quorum.NAME, seed, [f"stop{5 - flaky}", "close"])["rewind"]
+    assert other["bad"], "with two left the bad link is one of two"
+    assert "can't be done" in view(quorum.NAME, seed, ["stop1", "stop2"])["error"]
 
 
 def test_a_seed_is_another_night_and_a_link_the_same_one():

@@ -13,7 +13,15 @@ from real_systems.kafka.on_call.cases import CASES, begin
 from real_systems.kafka.on_call.incident import Command, done
 from real_systems.kafka.on_call.written_lines import PARTITION, Written
 
-FIELDS = {"end": 7, "high_watermark": 5, "epoch": 3, "previous": 2, "leader": 2, "isr": "[1,2]"}
+FIELDS = {
+    "later": 4,
+    "end": 7,
+    "high_watermark": 5,
+    "epoch": 3,
+    "previous": 2,
+    "leader": 2,
+    "isr": "[1,2]",
+}
 FOUND = {
     "one_power_cut": ["an unclean election", "came back without a clean shutdown"],
     "the_same_with_elr": ["nor in the ELR {1, 2}"],
@@ -30,6 +38,9 @@ FOUND = {
 def test_a_line_is_read_as_it_was_written(kind, release):
     writer = LogWriter(release, "t-0", [1, 2, 3])
     writer.line(2, kind, 0, how="an unclean election", elr=[], last_known=[], **FIELDS)
+    if not writer.lines:
+        assert release == "3.6.2"
+        return
     texts = [str(each) for each in writer.lines]
     matched = [re.search(each, text) for each in KINDS[kind] for text in texts]
     fields = next(each for each in matched if each).groupdict()

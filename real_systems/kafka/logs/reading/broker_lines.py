@@ -226,6 +226,22 @@ TEXTS: dict[str, dict[str, str]] = {
     "release": {
         "3.6": "INFO Kafka version: {release} (org.apache.kafka.common.utils.AppInfoParser)"
     },
+    "stands": {
+        "3.9": "INFO [RaftManager id={node}] Completed transition to CandidateState(localId={node},"
+        " localDirectoryId=8ma782OVNVbAay2WmQoxiw,epoch={epoch}, retries=1, voteStates={{}})"
+        " (org.apache.kafka.raft.QuorumState)"
+    },
+    "wins": {
+        "3.9": "INFO [RaftManager id={node}] Completed transition to Leader(localReplicaKey="
+        "ReplicaKey(id={node}, directoryId=Optional[8ma782OVNVbAay2WmQoxiw]), epoch={epoch},"
+        " epochStartOffset=47, highWatermark=Optional.empty) (org.apache.kafka.raft.QuorumState)"
+    },
+    "deposed": {
+        "3.9": "WARN [QuorumController id={node}] Renouncing the leadership due to a metadata log"
+        " event. We were the leader at epoch {epoch}, but in the new epoch {later}, the leader is"
+        " (none). Reverting to last stable offset 26."
+        " (org.apache.kafka.controller.QuorumController)"
+    },
     # what the records say as well, so that no row reads it
     "fences": {
         "3.6": f"{_OF_CONTROLLER} Fencing broker {{node}} because its session has timed out."

@@ -1,0 +1,352 @@
+"""A controller quorum that elects again and again: the case that `kafka_spec.settings` can't have.
+
+What is true is a state of `kraft.kip_996` without pre-vote, as before Kafka 4.0, and which
+controller has the bad link. Every second minute that link fails for a moment: then the controller
+stands, or the others do if it leads, and the model elects. Nobody loses a record; a minute with an
+election is a minute without an active controller. The best play is the best of all plans of at most
+two commands, for all controllers that may have the link by what stood on the screen.
+"""
+
+from functools import lru_cache
+from itertools import product
+from typing import Any, NamedTuple
+
+from kraft_spec.kip_996 import spec, without_history
+from protocol_lab.errors import LabError
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import view as view_of
+from protocol_lab.model.step_text import find_step
+from protocol_lab.model.transitions import initial, needed_attempts
+from real_systems.kafka.logs.writing import LogWriter
+from real_systems.kafka.on_call.incident import UNTIL
+from real_systems.kafka.on_call.written_lines import at, hour
+
+NAME, TITLE = "quorum_elects_again", "A quorum that elects again and again"
+SERVERS = (1, 2, 3)
+_TOLD = (
+    "PAGE  ActiveControllerCount was 0 for a moment, for the third time in six minutes",
+    "Three controllers run: 101, 102 and 103. Brokers serve, but while no controller is active no"
+    " leader can be replaced. The network team finds nothing.",
+)
+_LESSON = (
+    "Before Kafka 4.0 a controller that was cut off for a moment stands in a later epoch when it is"
+    " back, and deposes a leader that was well. A restart of the active one is one more election."
+    " Stop the controller that stands while another leads: two of three are a quorum. Since 4.0 it"
+    " asks first (pre-vote)."
+)
+_STATES = "candidate", "leader"
+_FIRST = (
+    "handle_vote",
+    "become_leader",
+    "accept_begin_quorum",
+    "handle_fetch",
+    "reject_fetch",
+    "accept_fetch",
+    "diverging_fetch",
+    "resend_begin",
+)
+
+
+class World(NamedTuple):
+    """What is true: the model's state, and whose link is bad."""
+
+    row: bytes
+    flaky: int
+
+
+class Told(NamedTuple):
+    """A line: at a minute a controller stands, wins, or is deposed, in an epoch."""
+
+    minute: int
+    server: int
+    kind: str
+    epoch: int
+
+
+@lru_cache(maxsize=1)
+def model() -> Model:
+    """Three controllers of Kafka 3.9."""
+    return spec.bind(
+        pre_vote_off=1, max_connectivity_changes=9, max_epoch=99, max_restarts=9, log_slots=24
+    )
+
+
+def leader(world: World) -> int:
+    """The active controller; 0 for none."""
+    s = view_of(model().layout, world.row)
+    led = [each for each in SERVERS if s.state[each] == "leader" and s.leader[each] == each]
+    return max(led, key=lambda each: s.current_epoch[each], default=0)
+
+
+def _epochs(row: bytes) -> list[tuple[int, str]]:
+    s = view_of(model().layout, row)
+    named = {each: [name for name in _STATES if s.state[each] == name] for each in SERVERS}
+    return [(s.current_epoch[each], "".join(named[each])) for each in SERVERS]
+
+
+class _Run:
+    """Steps of the model, and what the controllers' logs say of them."""
+
+    def __init__(self, world: World, minute: int):
+        self.world, self.minute, self.told = world, minute, []
+
+    def take(self, text: str) -> bool:
+        """Take a step if the model allows it."""
+        try:
+            found = find_step(model(), self.world.row, text)
+        except LabError:
+            return False
+        return found.taken and self._to(found.row)
+
+    def _to(self, row: bytes) -> bool:
+        for server, (old, new) in enumerate(
+            zip(_epochs(self.world.row), _epochs(row), strict=True), 1
+        ):
+            kinds = {"candidate": "stands", "leader": "wins"}
+            if old[1] != new[1] and new[1] in kinds:
+                self.told.append(Told(self.minute, server, kinds[new[1]], new[0]))
+            elif old[1] == "leader" and new[1] != "leader":
+                self.told.append(Told(self.minute, server, "deposed", old[0]))
+        own = bytearray(row)
+        s = view_of(model().layout, own)
+        without_history(s, model().constants)
+        self.world = self.world._replace(row=bytes(own))
+        return True
+
+    def settle(self) -> None:
+        """Deliver what is under way, until nothing is."""
+        actions = [each for each in model().spec.actions if each.name.startswith(_FIRST)]
+        for _ in range(40):
+            tried = needed_attempts(model(), self.world.row, actions)
+            found = next((each for each in tried if each.taken), None)
+            if found is None:
+                return
+            self._to(found.row)
+
+    def links(self, down: frozenset[int]) -> None:
+        """Cut these controllers off, and none else."""
+        pairs = {"{1, 2}": 1, "{1, 3}": 2, "{2, 3}": 3}
+        cut = [k for pair, k in pairs.items() if any(str(each) in pair for each in down)]
+        self.take(f"change_network_connectivity(down={{{', '.join(map(str, cut))}}})")
+
+    def elect(self, candidates: list[int]) -> None:
+        """The first that can stands, and so on, until there is an active controller."""
+        for server in candidates:
+            if self.take(f"voter_fetch_timeout(server={server})") or self.take(
+                f"voter_election_timeout(server={server})"
+            ):
+                self.settle()
+                if leader(self.world):
+                    return
+
+    def cut_off(self, server: int, others: list[int], still: frozenset[int], led: int) -> None:
+        """A controller is cut off until others miss its answer, if it led, or it misses that of the
+        one that leads. still: those that are stopped."""
+        self.links(still | {server})
+        for each in others if led == server else [server]:
+            self.take(f"send_fetch_request(server={each}, peer={led})")
+        if led == server:
+            self.elect(others)
+        self.links(still)
+        if led != server and led:
+            self.elect([server])
+        self.settle()
+
+
+_COMMANDS = {  # what it is called, more, what is typed, minutes
+    "stop": ("Stop controller {id}", "two of three are a quorum", "systemctl stop kafka", 1),
+    "restart": ("Restart controller {id}", "it is the active one", "systemctl restart kafka", 1),
+    "wait": ("Wait", "and watch", "sleep 120", 2),
+    "close": ("Nothing more to do", "close the incident; it is watched for 30 minutes", "", 0),
+}
+
+
+class Night:
+    """The case as it is played. Raises LabError for a command that can't be given."""
+
+    def __init__(self, flaky: int, keys: tuple[str, ...] = ()):
+        self.world = World(next(initial(model())).row, flaky)
+        self.minute, self.offline, self.stopped = -7, 0, frozenset[int]()
+        self.is_over = False
+        self.screen: list[dict[str, str]] = []
+        self.told: list[Told] = []
+        self.moments: list[dict[str, Any]] = []
+        self.writer = LogWriter("3.9.1", "-0", SERVERS)
+        self._pass(7)
+        self.offline = 0
+        self.story = tuple(self.told)
+        lines, self.screen = self.screen, []
+        for text in _TOLD:
+            self._show("told", text)
+        self._show("shell", "$ grep -hE 'CandidateState|to Leader|Renouncing' */server.log | sort")
+        self.screen += lines
+        self._remember("the page comes")
+        for key in keys:
+            self.give(key)
+
+    def _show(self, kind: str, text: str) -> None:
+        self.screen.append({"kind": kind, "text": text, "time": hour(self.minute)})
+
+    def _pass(self, minutes: int, run: _Run | None = None) -> None:
+        for _ in range(minutes):
+            self.minute += 1
+            run = run or _Run(self.world, self.minute)
+            flaky, others = self.world.flaky, [*{*SERVERS} - self.stopped - {self.world.flaky}]
+            was_idle = not leader(run.world)
+            if was_idle:
+                run.elect([*others, *({flaky} - self.stopped)])
+            elif self.minute % 2 == 0 and flaky not in self.stopped:
+                run.cut_off(flaky, others, self.stopped, leader(run.world))
+            self.world = run.world
+            won = any(each.kind == "wins" for each in run.told)
+            self.offline += was_idle or won or not leader(self.world)
+            for each in run.told:
+                fields = {"epoch": each.epoch, "later": each.epoch + 1}
+                self.writer.line(each.server + 100, each.kind, at(self.minute), **fields)
+                text = str(self.writer.lines[-1])[12:20] + self.writer.lines[-1].text[4:]
+                self._show("log", text[:150] + "…" * (len(text) > 150))
+            if run.told:
+                self._remember("an election")
+            self.told += run.told
+            run = None
+
+    def possible(self) -> list[str]:
+        """The commands that can be given."""
+        if self.is_over:
+            return []
+        stops = [] if self.stopped else [f"stop{each}" for each in SERVERS]
+        led = leader(self.world)
+        return [f"restart{led}"] * bool(led) + stops + ["wait", "close"]
+
+    def give(self, key: str) -> None:
+        """Give a command."""
+        if key not in self.possible():
+            raise LabError(f"{key!r} can't be done here: choose one of {', '.join(self.possible())}.")
+        name, server = key.rstrip("123"), int(key[-1]) if key[-1].isdigit() else 0
+        text, _, typed, minutes = _COMMANDS[name]
+        self._show("shell", f"$ ssh controller{server + 100} {typed}" if server else f"$ {typed}")
+        run = None
+        if server:
+            run = _Run(self.world, self.minute + 1)
+            others = [each for each in SERVERS if each not in self.stopped | {server}]
+            led = leader(self.world)
+            if name == "restart":
+                run.take(f"restart_with_state(server={server})")
+            else:
+                self.stopped |= {server}
+            if led == server:
+                run.cut_off(server, others, self.stopped, led)
+            else:
+                run.links(self.stopped)
+        self.is_over = name == "close"
+        self._pass(UNTIL if self.is_over else minutes, run)
+        self._remember(f"you: {text.format(id=server + 100)}")
+
+    # --- What is shown ----------------------------------------------------------------------------
+
+    def _remember(self, text: str) -> None:
+        self.moments.append(
+            {"minute": self.minute, "text": text, "world": self.world, "told": [*self.told]}
+        )
+
+    def offered(self, key: str) -> dict[str, Any]:
+        """A command as it is shown."""
+        text, more, _, minutes = _COMMANDS[key.rstrip("123")]
+        text = text.format(id=int(key[-1]) + 100 if key[-1].isdigit() else "")
+        return {"key": key, "text": text, "more": more, "minutes": minutes, "look": False}
+
+    def shown_moments(self) -> list[dict[str, Any]]:
+        """Moment by moment, what was true and what could be known."""
+        shown = []
+        for each in self.moments:
+            s, rows = view_of(model().layout, each["world"].row), []
+            for server in SERVERS:
+                bad = [{"text": "bad link", "there": False, "gone": True, "safe": False}]
+                epoch = {"there": True, "gone": False, "safe": False}
+                boxes = [{**epoch, "text": f"epoch {s.current_epoch[server]}"}]
+                rows.append(
+                    {
+                        "broker": server + 100,
+                        "role": "active" if leader(each["world"]) == server else "",
+                        "boxes": boxes + bad * (server == self.world.flaky),
+                        "known": _known(server, each["told"]),
+                    }
+                )
+            line = {"time": hour(each["minute"]), "text": each["text"], "line": ""}
+            shown.append({**line, "rows": rows})
+        return shown
+
+
+def _known(server: int, told: list[Told]) -> str:
+    stood = [k for k, each in enumerate(told) if each[1:3] == (server, "stands")]
+    first = [k for k in stood if told[k + 1 : k + 2] and told[k + 1].kind == "deposed"]
+    if first:
+        return f"stood {len(stood)} times, {len(first)} of these while another led"
+    return f"stood {len(stood)} times" if stood else "never stood"
+
+
+@lru_cache(maxsize=16)
+def best(flaky: int) -> tuple[str, ...]:
+    """The plan of at most two commands with the fewest minutes without an active controller, on
+    average over the controllers that may have the bad link."""
+    story = Night(flaky).story
+    alike = [each for each in SERVERS if Night(each).story == story]
+    plans = {}
+    every = ("restart1", "restart2", "restart3", "stop1", "stop2", "stop3", "wait")
+    for length in range(2):
+        for plan in product(every, repeat=length):
+            try:
+                nights = [Night(each, (*plan, "close")) for each in alike]
+            except LabError:
+                continue
+            plans[(*plan, "close")] = sum(each.offline for each in nights)
+    return min(plans, key=lambda plan: (plans[plan], len(plan)))
+
+
+def flaky_of(seed: int) -> int:
+    """Who has the bad link in a seed."""
+    return 3 - seed % 2
+
+
+def view(seed: int, keys: tuple[str, ...]) -> dict[str, Any]:
+    """The case as plain values, as `play.view` gives the others."""
+    flaky = flaky_of(seed)
+    night = Night(flaky, keys)
+    rewind = None
+    if night.is_over:
+        plan = best(flaky)
+        par = Night(flaky, plan)
+        rewind = {
+            "yours": f"No active controller in {night.offline} minutes",
+            "par": f"No active controller in {par.offline} minutes",
+            "lost": 0,
+            "bad": night.offline > par.offline + 1,
+            "best": [par.offered(each)["text"] for each in plan],
+            "best_keys": [*plan],
+            "is_par": night.offline <= par.offline,
+            "green": False,
+            "first": None,
+            "ways": sum(Night(each).story == night.story for each in SERVERS),
+            "lesson": _LESSON,
+            "notebook": "kraft/01_a_controller_comes_back",
+            "run": "away_controller --release 3.9.1",
+            "moments": night.shown_moments(),
+        }
+    return {
+        "case": NAME,
+        "seed": seed,
+        "keys": [*keys],
+        "title": TITLE,
+        "clock": hour(night.minute),
+        "about": "Kafka 3.9.1 · three controllers",
+        "offline": night.offline,
+        "of": "no active controller",
+        "is_online": bool(leader(night.world)),
+        "leader": leader(night.world),
+        "screen": night.screen,
+        "choices": [night.offered(each) for each in night.possible()],
+        "looks": [],
+        "over": night.is_over,
+        "link": f"{NAME}~{seed}~{'.'.join(keys)}",
+        "rewind": rewind,
+    }
