@@ -221,7 +221,8 @@ class Night:
     def give(self, key: str) -> None:
         """Give a command."""
         if key not in self.possible():
-            raise LabError(f"{key!r} can't be done here: choose one of {', '.join(self.possible())}.")
+            choices = ", ".join(self.possible())
+            raise LabError(f"{key!r} can't be done here: choose one of {choices}.")
         name, server = key.rstrip("123"), int(key[-1]) if key[-1].isdigit() else 0
         text, _, typed, minutes = _COMMANDS[name]
         self._show("shell", f"$ ssh controller{server + 100} {typed}" if server else f"$ {typed}")
