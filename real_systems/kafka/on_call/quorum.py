@@ -157,7 +157,12 @@ _COMMANDS = {  # what it is called, more, what is typed, minutes
     "stop": ("Stop controller {id}", "two of three are a quorum", "systemctl stop kafka", 1),
     "restart": ("Restart controller {id}", "it is the active one", "systemctl restart kafka", 1),
     "wait": ("Wait", "and watch", "sleep 120", 2),
-    "close": ("Nothing more to do", "close the incident; it is watched for 30 minutes", "", 0),
+    "close": (
+        "Nothing more to do",
+        "close the incident; it is watched for 30 minutes",
+        "(the incident is closed)",
+        0,
+    ),
 }
 
 
@@ -262,14 +267,14 @@ class Night:
         for each in self.moments:
             s, rows = view_of(model().layout, each["world"].row), []
             for server in SERVERS:
-                bad = [{"text": "bad link", "there": False, "gone": True, "safe": False}]
                 epoch = {"there": True, "gone": False, "safe": False}
-                boxes = [{**epoch, "text": f"epoch {s.current_epoch[server]}"}]
+                roles = ["active"] * (leader(each["world"]) == server)
+                roles += ["bad link"] * (server == self.world.flaky)
                 rows.append(
                     {
                         "broker": server + 100,
-                        "role": "active" if leader(each["world"]) == server else "",
-                        "boxes": boxes + bad * (server == self.world.flaky),
+                        "role": ", ".join(roles),
+                        "boxes": [{**epoch, "text": f"epoch {s.current_epoch[server]}"}],
                         "known": _known(server, each["told"]),
                     }
                 )
@@ -281,9 +286,8 @@ class Night:
 def _known(server: int, told: list[Told]) -> str:
     stood = [k for k, each in enumerate(told) if each[1:3] == (server, "stands")]
     first = [k for k in stood if told[k + 1 : k + 2] and told[k + 1].kind == "deposed"]
-    if first:
-        return f"stood {len(stood)} times, {len(first)} of these while another led"
-    return f"stood {len(stood)} times" if stood else "never stood"
+    often = {0: "never stood", 1: "stood once"}.get(len(stood), f"stood {len(stood)} times")
+    return f"{often}, {len(first)} of these while another led" if first else often
 
 
 @lru_cache(maxsize=16)
