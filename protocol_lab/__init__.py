@@ -31,7 +31,6 @@ from protocol_lab.model.containers import (
     take,
     truncate,
 )
-from protocol_lab.model.enabledness import enabled
 from protocol_lab.model.layout import (
     NONE,
     Array,
@@ -70,6 +69,7 @@ from protocol_lab.model.temporal_formulas import (
     eventually_always,
     leads_to,
 )
+from protocol_lab.model.transitions import enabled
 
 __all__ = [
     "HOLDS",

@@ -17,9 +17,8 @@ import psutil
 from protocol_lab.catalog import spec_names
 from protocol_lab.errors import LabError
 from protocol_lab.prepare import compile_all
-from protocol_lab.system.cache_folder import cache_folder
-from protocol_lab.system.file_lock import try_lock
-from protocol_lab.system.operating_system import cores, take_the_lowest_priority
+from protocol_lab.system.folders import cache_folder
+from protocol_lab.system.operating_system import cores, take_the_lowest_priority, try_lock
 
 _NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 

@@ -54,10 +54,9 @@ from protocol_lab.errors import KitDefect, LabError, SpecError, shortened, writi
 from protocol_lab.explain.coverage import Coverage
 from protocol_lab.explain.wording import first_line
 from protocol_lab.model.constants import as_text, bind, limits_of, show, show_text
-from protocol_lab.model.signatures import values_of_parameters
 from protocol_lab.model.spec import Model, Spec
 from protocol_lab.model.state_view import plain, view
-from protocol_lab.model.step_text import as_json
+from protocol_lab.model.step_text import as_json, values_of_parameters
 from protocol_lab.model.temporal_formulas import fairness_texts
 from protocol_lab.quantities import amount, whole_number
 from protocol_lab.simulation.simulation_request import SimulationRequest
@@ -646,8 +645,7 @@ def _lab(options: argparse.Namespace) -> int:
 def _grade(options: argparse.Namespace) -> int:
     from protocol_lab.grading.grade_report import Report
     from protocol_lab.grading.isolated_process import Limits, grade_submission
-    from protocol_lab.grading.labs import expect_folder, lab_names, load_lab
-    from protocol_lab.grading.submission_files import find_submissions
+    from protocol_lab.grading.labs import expect_folder, find_submissions, lab_names, load_lab
 
     for path in filter(None, (options.csv, options.junit)):
         _expect_writable(path)

@@ -15,7 +15,7 @@ from protocol_lab.model.layout import names_in
 from protocol_lab.model.spec import Model, expect_model
 from protocol_lab.reader.dry_run import dry_run
 from protocol_lab.symmetry.symmetry_check import check_alike
-from protocol_lab.system.interrupts import deferred_interrupts
+from protocol_lab.system.process import deferred_interrupts
 
 HIDDEN = "states with equal views were merged, so some successors may be unexplored"
 """Why a search that was completed under a view remains undecided."""

@@ -32,14 +32,14 @@ from protocol_lab.checker.request import (
 from protocol_lab.checker.result import Result
 from protocol_lab.checker.state_log import MOST_STEPS, StateLog, chunk_states
 from protocol_lab.checker.visited_set import KNOWN, NEW, OUTSIDE, PARTITIONS, VisitedSet
-from protocol_lab.compiler.expansion import check_some, expand_some
+from protocol_lab.compiler.kernels import check_some, expand_some
 from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import evaluate_step, fails, is_inside, is_true, successors
-from protocol_lab.symmetry.permutations import erased
 from protocol_lab.symmetry.state_identity import Identity
-from protocol_lab.system.interrupts import deferred_interrupts
+from protocol_lab.symmetry.symmetry_check import erased
 from protocol_lab.system.memory import Budget, allowed_bytes
+from protocol_lab.system.process import deferred_interrupts
 
 
 @dataclass

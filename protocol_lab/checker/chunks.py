@@ -16,8 +16,8 @@ from numba import types
 
 from protocol_lab.checker.state_log import chunk_states
 from protocol_lab.checker.visited_set import NEW
-from protocol_lab.compiler.expansion import SuccessorBuffer
 from protocol_lab.compiler.kernel_cache import kernel
+from protocol_lab.compiler.kernels import SuccessorBuffer
 from protocol_lab.system.operating_system import cores
 
 MOST_SUCCESSORS = 64

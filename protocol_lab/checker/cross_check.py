@@ -19,10 +19,10 @@ from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.disagreement import defect
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
-from protocol_lab.compiler.expansion import SuccessorBuffer
+from protocol_lab.compiler.kernels import SuccessorBuffer
 from protocol_lab.errors import EvaluationError, SpecError
 from protocol_lab.model.transitions import evaluate_step, fails, is_inside, successors
-from protocol_lab.system.interrupts import deferred_interrupts
+from protocol_lab.system.process import deferred_interrupts
 
 LEAST = 24
 """So many states of a search are compared, however long that takes."""

@@ -21,7 +21,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError
 from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import evaluate_step, fails, is_inside, is_true, successors
-from protocol_lab.symmetry.permutations import erased, smallest_name
+from protocol_lab.symmetry.symmetry_check import erased, smallest_name
 from protocol_lab.system.memory import allowed_bytes
 
 

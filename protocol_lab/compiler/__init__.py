@@ -10,8 +10,7 @@ code_generation     generates the loop over an action's parameters, and the entr
 loops               the loops over states, the same for every spec
 building            compiles generated code, or loads it from the cache
 kernel_cache        the cache of compiled code on disk, with checksums
-kernels             the compiled loops of one model, ready to be called on arrays of states
-expansion           runs a compiled loop on a range of states, up to one that can't be computed
+kernels             the compiled loops of one model, run on ranges of states
 fingerprint         the fingerprint of a state, 64 bits
 conditions          conditions typed by a learner, over the state `s` and the constants `c`
 """

@@ -26,13 +26,13 @@ from protocol_lab.compiler import code_generation, compiler, loops
 from protocol_lab.compiler.effects import check_only_looks, may_refuse_changed
 from protocol_lab.compiler.inner_functions import GeneratedCompiler, inner
 from protocol_lab.compiler.kernel_cache import kept_names, kernel, missing_kernels
-from protocol_lab.compiler.operations import integers, lists, records
+from protocol_lab.compiler.operations import integers, records
 from protocol_lab.errors import KitDefect, LabError, unexpected
 from protocol_lab.model.node_sets import IS_A_NUMBER, size, smallest
 from protocol_lab.model.spec import TRUE_OR_FALSE, Model
 from protocol_lab.model.state_view import NEITHER, NO_INDEX
 from protocol_lab.system.helper_processes import helped, helpers_at_hand
-from protocol_lab.system.interrupts import deferred_interrupts
+from protocol_lab.system.process import deferred_interrupts
 
 compilations: list[str] = []
 """The names of what this process compiled rather than loaded; a test counts them."""
@@ -64,7 +64,7 @@ _ENTRANCES = {
 """The kinds of generated functions: their types, and whether Python calls them, too."""
 
 _SHARED = {
-    "sequence_at": inner(lists.sequence_at),
+    "sequence_at": inner(integers.sequence_at),
     "size_of": inner(size),
     "smallest_of": inner(smallest),
     "keep": inner(loops.keep),

@@ -10,36 +10,20 @@ import copy
 import inspect
 from collections.abc import Callable, Collection
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 
-from protocol_lab.compiler import (
-    arithmetic,
-    code_generation,
-    effects,
-    inner_functions,
-    loops,
-    rewriting,
-)
+from protocol_lab.compiler import rewriting
 from protocol_lab.compiler.code_generation import with_depths
 from protocol_lab.compiler.inner_functions import inner
-from protocol_lab.compiler.operations import (
-    bags,
-    constants_record,
-    integers,
-    lists,
-    lookups,
-    records,
-    slots,
-    stores,
-    unchanged,
-)
+from protocol_lab.compiler.operations import integers, lookups, records, unchanged
 from protocol_lab.errors import Fault, LabError
 from protocol_lab.model import node_sets
 from protocol_lab.model.layout import Struct, StructLayout
-from protocol_lab.reader import named_values, set_syntax
+from protocol_lab.reader import named_values
 from protocol_lab.reader.dependencies import short_hash, source_hash
 from protocol_lab.reader.layouts_in_code import Layouts
 from protocol_lab.reader.reading import reading
@@ -56,35 +40,18 @@ _OWN = {
         )
     },
     **integers.COMPILED_OPERATIONS,
-    "_new_list": lists.new_list,
+    "_new_list": integers.new_list,
     "_watched": unchanged.watched,
     "_asked": records.asked,
     "Fault": Fault,
 }
 """The functions that rewritten code calls by their names."""
 
-_COMPILED_WITH = (
-    *(
-        arithmetic,
-        bags,
-        constants_record,
-        effects,
-        inner_functions,
-        integers,
-        lists,
-        lookups,
-        loops,
-    ),
-    *(named_values, node_sets, code_generation, records, rewriting, set_syntax, slots),
-    stores,
-    unchanged,
-)
-
 _VERSIONS = (
     numba.__version__,
     np.__version__,
-    *(code_of_file(each.__file__) for each in _COMPILED_WITH),
-    code_of_file(__file__),
+    *(code_of_file(str(each)) for each in sorted(Path(__file__).parent.rglob("*.py"))),
+    *(code_of_file(each.__file__) for each in (named_values, node_sets)),
 )
 """What all machine code depends on: versions, and the compiler's own sources without comments and
 docstrings, so that after most updates of the kit the cached kernels are still found."""
@@ -105,7 +72,7 @@ class Compiler:
         self._setting = short_hash(repr(layout), repr(constants._fields), repr(choices), *_VERSIONS)
         self.record = records.numba_type(layout)
         self.state_at = records.make_state_at(self.record)
-        self.constants_at = constants_record.make_constants_at(constants._fields)
+        self.constants_at = records.make_constants_at(constants._fields)
         self._done: dict[tuple, Any] = {}
         self._running: set[tuple] = set()
 

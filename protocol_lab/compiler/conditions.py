@@ -17,11 +17,10 @@ from typing import Any
 
 import protocol_lab
 from protocol_lab.errors import EvaluationError, LabError, SpecError, quoted, shortened
-from protocol_lab.model.enabledness import enabled
 from protocol_lab.model.evaluation import CONDITION
 from protocol_lab.model.layout import IntegerLayout, Struct
 from protocol_lab.model.spec import Model
-from protocol_lab.model.transitions import initial, is_true
+from protocol_lab.model.transitions import enabled, initial, is_true
 from protocol_lab.reader.source_code import is_plain
 from protocol_lab.reader.unsupported_syntax import EXPRESSIONS, kind_of_syntax
 

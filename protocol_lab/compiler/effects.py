@@ -17,9 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.reader.dataflow import Flow
 from protocol_lab.reader.reading import reading
-from protocol_lab.reader.side_effects import changes, own_lists, stores
+from protocol_lab.reader.side_effects import Flow, changes, own_lists, stores
 from protocol_lab.reader.source_code import names_read, without_annotations
 
 

@@ -30,7 +30,7 @@ from numba.core.sigutils import normalize_signature
 from protocol_lab.compiler.inner_functions import link_environments
 from protocol_lab.errors import LabError
 from protocol_lab.reader.source_code import code_of_file
-from protocol_lab.system.cache_folder import cache_folder, say_once
+from protocol_lab.system.folders import cache_folder, say_once
 
 if config.DISABLE_JIT:
     raise LabError(

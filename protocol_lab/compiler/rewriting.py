@@ -8,10 +8,10 @@
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
     while test: ...    counts its turns, as a loop over a range does; see `arithmetic`
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
-    [0] * n            becomes   _new_list(0, n)               an array, see `operations.lists`
+    [0] * n            becomes   _new_list(0, n)               an array, see `operations.integers`
     a == b in c        becomes   a == b and b in c
     x.mode == "idle"   becomes   equal(x.mode, 0)              see `reader.named_values`
-    node in x.nodes    becomes   contains(x.nodes, node)       see `reader.set_syntax`
+    node in x.nodes    becomes   contains(x.nodes, node)       see `reader.named_values`
     for m in x: ...    fails if its body changes x             see `operations.unchanged`
 
 Inlining predicates is for speed only: every function that Numba compiles takes a tenth of a second.
@@ -27,14 +27,13 @@ from typing import Any, NamedTuple
 from protocol_lab.compiler.arithmetic import as_call, computed_once, counting, is_range, named
 from protocol_lab.errors import LabError, place
 from protocol_lab.model import node_sets
-from protocol_lab.model.enabledness import enabled
 from protocol_lab.model.layout import Struct
 from protocol_lab.model.parameters import Sequences
+from protocol_lab.model.transitions import enabled
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
-from protocol_lab.reader.named_values import TAKE_ITEMS, NamesToNumbers
+from protocol_lab.reader.named_values import SET_OPERATIONS, TAKE_ITEMS, NamesToNumbers, SetSyntax
 from protocol_lab.reader.possible_steps import possible
 from protocol_lab.reader.reading import names_assigned, reading
-from protocol_lab.reader.set_syntax import SET_OPERATIONS, SetSyntax
 from protocol_lab.reader.side_effects import calls_what_changes, changes, own_lists
 from protocol_lab.reader.source_code import is_plain, names_read
 from protocol_lab.reader.unsupported_syntax import refuse

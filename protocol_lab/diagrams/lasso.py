@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.film import place
-from protocol_lab.drawing.pictures import READING_WIDTH, happened, size_of, stills
+from protocol_lab.drawing.pictures import READING_WIDTH, happened, place, size_of, stills
 from protocol_lab.drawing.svg import Svg, wrap
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title

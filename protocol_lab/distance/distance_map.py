@@ -18,8 +18,8 @@ from scipy.sparse import coo_array
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.request import SearchRequest, evaluation_error
-from protocol_lab.compiler.expansion import SuccessorBuffer, check_all
 from protocol_lab.compiler.kernel_cache import kernel
+from protocol_lab.compiler.kernels import SuccessorBuffer, check_all
 from protocol_lab.distance.distance_values import EXACT, MORE, NEVER, Distance
 from protocol_lab.distance.step_graph import UNKNOWN, Enough, OutOfMemory, StepGraph, as_words
 

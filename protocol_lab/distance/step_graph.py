@@ -17,10 +17,9 @@ from dataclasses import replace
 import numpy as np
 
 from protocol_lab.checker.request import SearchRequest, evaluation_error
-from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
 from protocol_lab.compiler.fingerprint import fingerprints, slot_of
 from protocol_lab.compiler.kernel_cache import kernel
-from protocol_lab.compiler.kernels import Kernels, constants_array
+from protocol_lab.compiler.kernels import Kernels, SuccessorBuffer, constants_array, expand_some
 from protocol_lab.model.spec import Action, Model
 from protocol_lab.model.temporal_formulas import Fairness, keys_of
 

@@ -11,10 +11,8 @@ in files.
     logs             replicated logs as boxes, and texts about nodes
     changes          `drawing_of`: a picture with its differences from another state marked
     describe         the picture in one paragraph, for screen readers
-    state_table      a state as tables of its variables, with what differs marked
-    table_picture    those tables as SVG, for specs without a drawing
-    pictures         the picture of a state: the spec's own drawing, or the table
-    film             several pictures with captions in one strip
+    state_table      a state as tables of its variables, with what differs marked; as SVG, too
+    pictures         the picture of a state: the spec's own drawing, or the table; strips of them
     picture_exports  every format to which a walk can be exported
     svg              writes SVG: shapes, text, and how wide text will be
     palette          the colours, in light and dark
@@ -34,7 +32,6 @@ from protocol_lab.drawing.cluster import (
     Value,
 )
 from protocol_lab.drawing.cluster_picture.placement import draw_cluster
-from protocol_lab.drawing.film import film_strip
 from protocol_lab.drawing.logs import (
     Log,
     Shown,
@@ -47,6 +44,7 @@ from protocol_lab.drawing.logs import (
     or_none,
     set_text,
 )
+from protocol_lab.drawing.pictures import film_strip
 from protocol_lab.explain.wording import letter
 
 __all__ = [

@@ -37,8 +37,8 @@ from protocol_lab.explain.phrasing import (
     text_of,
     value_text,
 )
-from protocol_lab.model.enabledness import enabled
 from protocol_lab.model.parameters import Domain
+from protocol_lab.model.transitions import enabled
 
 _MISSING = "–"
 

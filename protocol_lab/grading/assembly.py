@@ -11,8 +11,7 @@ from pathlib import Path
 
 from protocol_lab.errors import shortened
 from protocol_lab.grading.labs import Lab
-from protocol_lab.grading.permitted_code import LANGUAGE
-from protocol_lab.grading.submissions import Submission
+from protocol_lab.grading.submissions import LANGUAGE, Submission
 from protocol_lab.model.spec import Spec
 from protocol_lab.spec_files import load_file
 

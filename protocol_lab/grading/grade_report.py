@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from protocol_lab.errors import shortened, writing
 from protocol_lab.grading.isolated_process import Grade
-from protocol_lab.system.interrupts import deferred_interrupts
+from protocol_lab.system.process import deferred_interrupts
 
 COLUMNS = (
     "submission", "lab", "part", "points", "out_of", "seconds", "reason", "steps", "notes",

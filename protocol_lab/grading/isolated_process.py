@@ -18,9 +18,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from protocol_lab.grading.labs import Lab
+from protocol_lab.grading.labs import Found, Lab
 from protocol_lab.grading.part_checks import PartGrade
-from protocol_lab.grading.submission_files import Found
 from protocol_lab.system.operating_system import kill_with_descendants, signal_name
 from protocol_lab.visible_text import visible_line
 

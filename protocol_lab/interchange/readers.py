@@ -14,9 +14,14 @@ from protocol_lab.interchange.itf_traces import trace_of
 from protocol_lab.interchange.tlc_output import PrintedTrace, is_tlc_output, parse_output
 from protocol_lab.interchange.tlc_traces import walk_along
 from protocol_lab.model.spec import Model
-from protocol_lab.traces.itf import is_own_itf, parsed_json, read_itf
-from protocol_lab.traces.links import is_link, linked_scenario
 from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, text_of_file
+from protocol_lab.traces.text_exports import (
+    is_link,
+    is_own_itf,
+    linked_scenario,
+    parsed_json,
+    read_itf,
+)
 from protocol_lab.traces.walk import Walk
 
 _FENCE = re.compile(r"\A```\w*\n|\n```\Z")

@@ -9,9 +9,8 @@ from typing import Any
 
 from protocol_lab.compiler.conditions import names_in_scope
 from protocol_lab.errors import LabError, quoted, shortened, unknown
-from protocol_lab.explain.choices import choice_sentence
 from protocol_lab.explain.tally import node_names, tally
-from protocol_lab.explain.wording import words
+from protocol_lab.explain.wording import choice_sentence, words
 from protocol_lab.lessons.lesson_files import Gate
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view

@@ -11,31 +11,32 @@ from protocol_lab.checker.options import TEMPORAL, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result
-from protocol_lab.compiler.expansion import check_some
-from protocol_lab.compiler.kernels import Kernels, constants_array
+from protocol_lab.compiler.kernels import Kernels, check_some, constants_array
 from protocol_lab.distance.step_graph import OutOfMemory, StepGraph
 from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.claims import (
     DECLARED,
+    IMPOSSIBLE_FAIRNESS,
+    NO_FAIR_RUN,
+    NO_STATE,
     Claim,
+    FairRuns,
     assumed_fairness,
     claims_and_text,
     holds,
     refinement_of,
 )
-from protocol_lab.liveness.fair_cycles import Conditions
-from protocol_lab.liveness.fairness_conditions import foreign_actions
+from protocol_lab.liveness.fair_cycles import Conditions, foreign_actions
 from protocol_lab.liveness.lasso_check import breaks, judge_loop
 from protocol_lab.liveness.lassos import Lasso, Tree, beginnings, find_lasso, refutation
 from protocol_lab.liveness.liveness_result import TemporalResult
 from protocol_lab.liveness.refinement import RefinementResult, check_refinement
-from protocol_lab.liveness.vacuity import IMPOSSIBLE_FAIRNESS, NO_FAIR_RUN, NO_STATE, FairRuns
 from protocol_lab.model.spec import Model, expect_model
 from protocol_lab.model.step_text import initial_text, steps_between
 from protocol_lab.model.temporal_formulas import ALWAYS, LEADS_TO, Fairness, Formula, fairness_texts
-from protocol_lab.system.interrupts import deferred_interrupts
 from protocol_lab.system.memory import allowed_bytes
+from protocol_lab.system.process import deferred_interrupts
 
 _ROWS = 1 << 16
 

@@ -19,12 +19,11 @@ from protocol_lab.checker.options import TEMPORAL, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result, Verdict, summary, undecided_lines
-from protocol_lab.compiler.expansion import SuccessorBuffer, expand_some
-from protocol_lab.compiler.kernels import Kernels, constants_array
+from protocol_lab.compiler.kernels import Kernels, SuccessorBuffer, constants_array, expand_some
 from protocol_lab.distance.step_graph import OutOfMemory, StepGraph
 from protocol_lab.errors import EvaluationError
 from protocol_lab.explore import explore
-from protocol_lab.liveness.vacuity import NO_STATE
+from protocol_lab.liveness.claims import NO_STATE
 from protocol_lab.model.declarations import Refinement
 from protocol_lab.model.evaluation import evaluated
 from protocol_lab.model.layout import Struct
@@ -34,8 +33,8 @@ from protocol_lab.model.step_text import Step, initial_text, step_of, steps_betw
 from protocol_lab.model.transitions import initial, successors
 from protocol_lab.reader.dry_run import read_code
 from protocol_lab.reader.layouts_in_code import PairLayout
-from protocol_lab.system.interrupts import deferred_interrupts
 from protocol_lab.system.memory import allowed_bytes
+from protocol_lab.system.process import deferred_interrupts
 
 _ROWS = 1 << 14
 

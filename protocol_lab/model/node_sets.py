@@ -5,7 +5,7 @@ functions that would go through its bits forever raise Fault.
 
 A set that is read from a field, chosen as a parameter or made by these functions also understands
 `node in nodes`, `len(nodes)` and `for node in nodes`. Uncompiled it is a `Nodes` for that. Compiled
-code has numbers only: there `reader.set_syntax` replaces them with calls of the functions.
+code has numbers only: there `reader.named_values` replaces them with calls of the functions.
 """
 
 from collections.abc import Iterator

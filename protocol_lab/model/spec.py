@@ -136,7 +136,7 @@ class Spec:
     a step besides the declared messages; None if messages and the step's parameters say enough (see
     `traces.events`).
     `choices` maps actions' names to sentences for the stepper's buttons, with the action's
-    parameters in braces (see `explain.choices`); an action without one is named with its
+    parameters in braces (see `explain.wording`); an action without one is named with its
     parameters.
     """
 

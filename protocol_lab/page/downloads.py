@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protocol_lab.errors import LabError
-from protocol_lab.system.cache_folder import cache_folder
+from protocol_lab.system.folders import cache_folder
 from protocol_lab.system.programs import find_npm
 
 _PATIENCE = 600

@@ -19,7 +19,7 @@ from protocol_lab.model.spec import Model
 from protocol_lab.page.searches import name_of
 from protocol_lab.reader.dependencies import source_hash
 from protocol_lab.spec_files import value_of_cells
-from protocol_lab.system.cache_folder import cache_folder
+from protocol_lab.system.folders import cache_folder
 from protocol_lab.teaching.challenges import Challenge
 
 ROOT = Path(__file__).parents[2]

@@ -4,11 +4,9 @@ source_code         the source and syntax tree of a plain function
 reading             a function as it was read: its variables, with those of comprehensions apart
 possible_steps      the function that compiled code calls in the place of `enabled`
 dependencies        the functions that a function reaches, and a hash of their sources
-dataflow            follows the paths through a function's statements
 layouts_in_code     which part of the state an expression is
-named_values        texts that stand for numbers, replaced by these
-set_syntax          `in`, `len` and `for` on sets of nodes, replaced by calls
-side_effects        what code changes; code that does nothing: unused values, comparisons with None
+named_values        texts that stand for numbers, and operations on sets, in a form that compiles
+side_effects        what code changes, what it does for nothing, and the paths through it
 value_flow          follows values through calls: which have no value, another name, or are stale
 common_mistakes     rejects code that means something else in a spec than in Python
 unsupported_syntax  rejects Python that is not in the language, before anything runs

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterator
 from enum import Enum, EnumType
 from typing import Any
 
-from protocol_lab.model.enabledness import enabled
 from protocol_lab.model.evaluation import is_of_numpy
+from protocol_lab.model.transitions import enabled
 from protocol_lab.reader.possible_steps import reached
 from protocol_lab.reader.source_code import is_plain, names_read, shape_of
 

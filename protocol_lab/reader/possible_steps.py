@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.model.enabledness import open_parameters, writable
 from protocol_lab.model.layout import Named, Node
 from protocol_lab.model.node_sets import size, smallest
 from protocol_lab.model.parameters import (
@@ -25,6 +24,7 @@ from protocol_lab.model.parameters import (
     domains_of,
     names_used,
 )
+from protocol_lab.model.transitions import open_parameters, writable
 from protocol_lab.reader.source_code import is_plain
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError, place, shortened
 from protocol_lab.model import containers, node_sets
-from protocol_lab.model.enabledness import enabled, writable
+from protocol_lab.model.transitions import enabled, writable
 
 
 def source_lines(function: Callable) -> tuple[list[str], int]:

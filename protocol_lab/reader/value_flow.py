@@ -44,10 +44,10 @@ from protocol_lab.model.layout import (
     number_named,
     other_names,
 )
-from protocol_lab.reader.dataflow import Flow
 from protocol_lab.reader.layouts_in_code import Layouts, item_of
 from protocol_lab.reader.named_values import TAKE_ITEMS, names_inside
 from protocol_lab.reader.reading import loop_sources, names_assigned, readable, reading
+from protocol_lab.reader.side_effects import Flow
 from protocol_lab.reader.source_code import code_text, error_at, is_plain, names_read
 from protocol_lab.reader.unsupported_syntax import refuse_other_assignments
 

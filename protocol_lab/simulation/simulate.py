@@ -31,8 +31,8 @@ from protocol_lab.simulation.coverage_estimate import Estimate, Sightings
 from protocol_lab.simulation.random_walks import ENDS, Batch, Violating, Walks
 from protocol_lab.simulation.shrinking import shrink
 from protocol_lab.simulation.simulation_request import BIASES, MOST_WALKS, WALKS, SimulationRequest
-from protocol_lab.system.interrupts import deferred_interrupts
 from protocol_lab.system.operating_system import cores
+from protocol_lab.system.process import deferred_interrupts
 
 OUT_OF_MEMORY = (
     "the system has no more memory for this process: lower the constants, or take shorter walks"

@@ -44,7 +44,7 @@ from protocol_lab.spark.model_transfer import UnpackedModel, pack_model
 from protocol_lab.spark.packaging import ship
 from protocol_lab.spark.run_folder import RunFolder
 from protocol_lab.spark.session import address, expect_spark
-from protocol_lab.system.temporary_folder import temporary_folder
+from protocol_lab.system.folders import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

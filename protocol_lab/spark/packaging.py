@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from protocol_lab.system.temporary_folder import temporary_folder
+from protocol_lab.system.folders import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

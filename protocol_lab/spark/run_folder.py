@@ -33,7 +33,7 @@ from protocol_lab.spark.executor.level_files import (
     write_whole,
 )
 from protocol_lab.spark.executor.visited_runs import VisitedRuns, owner_of
-from protocol_lab.system.file_lock import try_lock
+from protocol_lab.system.operating_system import try_lock
 
 
 class RunFolder:

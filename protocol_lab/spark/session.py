@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 from protocol_lab.errors import LabError
 from protocol_lab.spark.error_messages import cause
+from protocol_lab.system.folders import temporary_folder
 from protocol_lab.system.memory import available_bytes
 from protocol_lab.system.operating_system import is_linux
-from protocol_lab.system.temporary_folder import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,10 +8,17 @@ from collections.abc import Collection
 from typing import Any
 
 from protocol_lab.drawing.pictures import caption
-from protocol_lab.explain.choices import choice_sentence, left_out
 from protocol_lab.explain.explanation import Explanation, why_broken, why_refused, why_step_broken
 from protocol_lab.explain.tally import tally
-from protocol_lab.explain.wording import choice_text, constant_texts, first_line, spec_title, words
+from protocol_lab.explain.wording import (
+    choice_sentence,
+    choice_text,
+    constant_texts,
+    first_line,
+    left_out,
+    spec_title,
+    words,
+)
 from protocol_lab.model.parameters import Member, count_of, follow
 from protocol_lab.model.spec import Action
 from protocol_lab.model.step_text import find_step

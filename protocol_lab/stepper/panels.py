@@ -14,8 +14,13 @@ from protocol_lab.diagrams.invariant_strip import invariants_strip
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.drawing.arrangement import arranged, current
 from protocol_lab.drawing.pictures import moment_picture
-from protocol_lab.drawing.state_table import Columns, Line, MarkedText, state_columns
-from protocol_lab.drawing.table_picture import draw_state_table
+from protocol_lab.drawing.state_table import (
+    Columns,
+    Line,
+    MarkedText,
+    draw_state_table,
+    state_columns,
+)
 from protocol_lab.errors import LabError
 from protocol_lab.explain.code_path import code_path
 from protocol_lab.explain.explanation import why_refused

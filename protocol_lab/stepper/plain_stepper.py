@@ -34,8 +34,8 @@ from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
 from protocol_lab.teaching import record
 from protocol_lab.teaching.challenges import Challenge, next_challenge, next_hint, par, progress
-from protocol_lab.traces.links import link_text
 from protocol_lab.traces.scenarios import Scenario
+from protocol_lab.traces.text_exports import link_text
 from protocol_lab.traces.walk import Moment, Walk
 
 _OPEN: "WeakSet[PlainStepper]" = WeakSet()

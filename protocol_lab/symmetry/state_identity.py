@@ -16,10 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from protocol_lab.compiler.expansion import check_some
 from protocol_lab.compiler.fingerprint import fingerprint_words, fingerprints
 from protocol_lab.compiler.inner_functions import inner
-from protocol_lab.compiler.kernels import Kernels, constants_array
+from protocol_lab.compiler.kernels import Kernels, check_some, constants_array
 from protocol_lab.compiler.loops import address_of
 from protocol_lab.model.constants import capacities
 from protocol_lab.model.node_sets import members

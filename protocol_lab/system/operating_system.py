@@ -8,10 +8,11 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from subprocess import Popen
+
 
 PLATFORM = sys.platform
 
@@ -96,3 +97,44 @@ def signal_name(exit_code: int) -> str:
     with suppress(ValueError):
         return signal.Signals(-exit_code).name if exit_code < 0 else ""
     return f"signal {-exit_code}"
+
+
+# --- File lock ------------------------------------------------------------------------------------
+#
+# Locks of open files, which the system releases when their process ends, however it ends.
+#
+# Windows locks bytes, and nobody else can read a locked one: so the byte is one far behind the end
+# of the file.
+
+
+try:
+    import fcntl
+except ImportError:  # Windows, or a page
+    fcntl = None
+try:
+    import msvcrt
+except ImportError:  # everywhere else
+    msvcrt = None
+
+_BYTE = 1 << 30
+
+
+def try_lock(file: IO) -> bool:
+    """Lock an open file without waiting; returns whether it is locked, until it is closed.
+
+    Also False where the file's system has no locks, as that of some network folders. A page has
+    none either, but only one process: there it is True.
+    """
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        elif msvcrt is not None:
+            place = file.tell()
+            file.seek(_BYTE)
+            try:
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            finally:
+                file.seek(place)
+    except OSError:
+        return False
+    return True

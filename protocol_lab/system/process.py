@@ -9,9 +9,11 @@ be in place before anything else is.
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
+from typing import Any
 
 INTERRUPTED, FAILED = 2, 4
 """Exit codes; those of the verdicts are in `cli`."""
@@ -177,3 +179,60 @@ def _flush() -> bool:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, number)
     return all_well
+
+
+# --- Interrupts -----------------------------------------------------------------------------------
+#
+# Ctrl-C, or a notebook's stop button, as a request that a search answers when ready.
+
+
+@contextmanager
+def deferred_interrupts() -> Iterator[Callable[[], bool]]:
+    """A context that gives a function: was an interruption requested since it began?
+
+    So counts are never left half-written, and no library swallows the interruption. If the function
+    was not asked after a request, KeyboardInterrupt is raised at the end. A second request
+    interrupts at once, as usual. In a thread other than the main one, which Python never
+    interrupts, the function always returns False.
+    """
+    asked, told = [], []
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+
+    def note(number: int, frame: object) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(True)
+
+    def is_asked() -> bool:
+        told.extend(asked)
+        return bool(asked)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield is_asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked and not told:
+        raise KeyboardInterrupt
+
+
+# --- Notebook shell -------------------------------------------------------------------------------
+#
+# The notebook or IPython terminal that this process runs in, if there is one.
+#
+# Nothing here imports IPython: where it runs, it was imported before the kit was.
+
+
+def get_ipython() -> Any:
+    """IPython's shell; None where there is none."""
+    get = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return get and get()
+
+
+def display(*shown: Any, **options: Any) -> Any:
+    """Display objects as a cell's outputs: `IPython.display.display`."""
+    from IPython.display import display as show
+
+    return show(*shown, **options)

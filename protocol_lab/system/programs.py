@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from protocol_lab.errors import LabError
-from protocol_lab.system.cache_folder import cache_folder
+from protocol_lab.system.folders import cache_folder
 from protocol_lab.system.operating_system import is_windows
 
 OLDEST_JAVA = 17  # Spark 4 starts on nothing older

@@ -33,8 +33,7 @@ from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError, unknown
-from protocol_lab.explain.choices import choice_sentence
-from protocol_lab.explain.wording import first_line, words
+from protocol_lab.explain.wording import choice_sentence, first_line, words
 from protocol_lab.model.constants import show
 from protocol_lab.model.spec import HOLDS, Action, Model, Property, Spec
 from protocol_lab.model.state_view import view

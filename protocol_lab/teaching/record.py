@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from protocol_lab.system.notebook_shell import get_ipython
+from protocol_lab.system.process import get_ipython
 
 FILE = "progress.jsonl"
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"

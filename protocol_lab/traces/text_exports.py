@@ -3,9 +3,20 @@
 The formats: scenarios, links, ITF and Mermaid.
 """
 
+import json
+import re
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from protocol_lab import catalog
+from protocol_lab.errors import LabError, shortened
+from protocol_lab.model.constants import show
+from protocol_lab.model.layout import Array, Bag, NodeSet, Per, Seq, size_with
+from protocol_lab.model.spec import Model
+from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import Step
 from protocol_lab.traces.events import (
     AT_ONCE,
@@ -18,11 +29,222 @@ from protocol_lab.traces.events import (
     lifelines,
     walk_events,
 )
-from protocol_lab.traces.itf import to_itf
-from protocol_lab.traces.links import link_text
-from protocol_lab.traces.scenarios import scenario_text
+from protocol_lab.traces.scenarios import Scenario, bound_model, parse_scenario, play, scenario_text
 from protocol_lab.traces.walk import Walk
 from protocol_lab.visible_text import visible
+
+# --- Itf ------------------------------------------------------------------------------------------
+#
+# A walk in ITF, the Informal Trace Format of Apalache (its ADR 15) and Quint.
+#
+#     {"#meta": {...}, "vars": ["n"], "states": [{"#meta": {...}, "n": {"#bigint": "0"}}, ...]}
+#
+# A node is its number, 0 for none; a field by node is a function, a bag a list. The metadata have
+# the spec, the constants and the steps, from which `read_itf` takes the walk again. Where the run
+# is endless, its last state is the one that the loop begins at, once more, and `loop` is that one's
+# index.
+
+
+def to_itf(walk: Walk) -> str:
+    """The states up to here, as the text of a file."""
+    moments = walk.moment.path()
+    states = [itf_state(walk, each.row) for each in moments]
+    trace = {
+        "#meta": {
+            "format": "ITF",
+            "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
+            "description": "written by the Replication Protocol Lab",
+            "spec": catalog.known_as(walk.model.spec),
+            "constants": show(walk.model.constants),
+            "initial": walk.init,
+        },
+        "vars": list(states[0]),
+        "states": [
+            {
+                "#meta": {
+                    "index": index,
+                    "step": each.step and each.step.text,
+                    "caption": each.caption,
+                },
+                **state,
+            }
+            for index, (each, state) in enumerate(zip(moments, states))
+        ],
+    }
+    if walk.moment.loops_to is not None:
+        trace["loop"] = walk.moment.loops_to - 1
+    return json.dumps(trace, indent=1)
+
+
+def is_own_itf(found: Any) -> bool:
+    """Is what was read from a JSON something that `to_itf` wrote?"""
+    meta = found.get("#meta") if isinstance(found, dict) else None
+    return isinstance(meta, dict) and "spec" in meta and "states" in found
+
+
+def parsed_json(text: str) -> Any:
+    """The value of a JSON text. Raises LabError with one sentence."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise LabError(f"The JSON breaks off or is damaged at line {error.lineno}.") from None
+    except (RecursionError, ValueError):
+        raise LabError(
+            "The JSON is nested too deep, or has a number that is too long, to be a walk: export it"
+            " again."
+        ) from None
+
+
+def read_itf(found: Any, model: Model | None = None, folder: Path | None = None) -> Walk:
+    """The walk that `to_itf` wrote, at its end; every state is compared.
+
+    found: what was read from the JSON. `model` supplies a spec that is in no package; the constants
+    are those of the JSON. folder: that of its file, beside which the spec may be. Raises LabError
+    for anything else, and if the steps now lead to other states.
+    """
+    try:
+        about, moments = found["#meta"], []
+        name, constants = str(about["spec"]), {str(k): v for k, v in about["constants"].items()}
+        start, loop = about["initial"], found.get("loop")
+        if not isinstance(start, str | None) or (loop is not None and type(loop) is not int):
+            raise TypeError("no line init(...), or no number of a state")
+        for state in found["states"]:
+            said, values = state["#meta"], {each: state[each] for each in found["vars"]}
+            moments.append((str(said["step"]), str(said["caption"]), values))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        raise LabError(
+            "This JSON is not a walk: it needs the spec, constants, steps and states, as the export"
+            " writes them."
+        ) from None
+    walk = Walk.begin(bound_model(name, constants, model, folder), start)
+    for number, (step, caption, state) in enumerate(moments, 1):
+        if number > 1:
+            walk.take(step)
+        walk.moment.caption = caption
+        if itf_state(walk, walk.row) != state:
+            raise LabError(
+                f"State {number} of the JSON is not the one that its steps lead to: the spec or the"
+                " file was changed since."
+            )
+    if loop is not None:
+        walk.close_loop(loop + 1)
+    return walk
+
+
+def itf_state(walk: Walk, row: bytes) -> dict[str, Any]:
+    """The variables of a state of the walk's model, in ITF."""
+    model = walk.model
+    return _in_itf(model.spec.state, plain(view(model.layout, row)), model.constants)
+
+
+def _in_itf(declared: Any, value: Any, constants: Any) -> Any:
+    """A plain value of this declared type, without the room that the model has beyond it."""
+    match declared:
+        case type():
+            kept = {name: each for name, each in declared.field_types.items() if name in value}
+            return {name: _in_itf(each, value[name], constants) for name, each in kept.items()}
+        case Per(node, item):
+            nodes = range(1, node.number(constants) + 1)
+            pairs = [[_number(k), _in_itf(item, value[k], constants)] for k in nodes]
+            return {"#map": pairs}
+        case Array(item, size):
+            slots = value[: size_with(size, constants)]
+            return [_in_itf(item, each, constants) for each in slots]
+        case Seq(item, _) | Bag(item, _):
+            return [_in_itf(item, each, constants) for each in value]
+        case NodeSet():
+            return {"#set": [_number(each) for each in sorted(value)]}
+    return value if isinstance(value, bool | str) else _number(value)
+
+
+def _number(value: int) -> dict[str, str]:
+    return {"#bigint": str(value)}
+
+
+# --- Links ----------------------------------------------------------------------------------------
+#
+# A walk as one short string, to paste into a chat or append to an address after a `#`.
+#
+#     lab1.q1YqTS4uyczPU7JSUEotKs5MLQayM1OUrJSMAQ...
+#
+# `lab1.` is the version of the format. Then follows, in base64url, the CRC-32 (four bytes) and the
+# deflated scenario text of the walk (`scenario_text`): its spec, constants, initial choice, steps
+# and captions; for an attempt at a challenge the second line is `# challenge: NAME`. Nothing in it
+# is ever executed.
+
+
+PREFIX = "lab1."
+
+_LINK = re.compile(r"lab(\d+)\.([\w-]+)", re.ASCII)
+_RAW_DEFLATE = -zlib.MAX_WBITS
+_MOST = 1_000_000
+"""The most bytes of scenario text that a link may unpack to: far more than any walk has, far less
+than memory."""
+
+
+def link_text(walk: Walk, challenge: str = "") -> str:
+    """The walk's steps so far as one string of letters, digits, `.`, `-` and `_`.
+
+    challenge: the name of the one that the walk is an attempt at.
+    """
+    text = scenario_text(walk, [f"challenge: {challenge}"] if challenge else None).encode()
+    pressed = zlib.compress(text, level=9, wbits=_RAW_DEFLATE)
+    return PREFIX + urlsafe_b64encode(_checksum(text) + pressed).decode().rstrip("=")
+
+
+def is_link(text: str) -> bool:
+    """Is there a link in the text?"""
+    return _LINK.search(text) is not None
+
+
+def read_link(text: str, model: Model | None = None) -> Walk:
+    """The walk of a link, at its end.
+
+    `model` supplies a spec that is in no package but in a notebook's cell; the constants are the
+    link's. Raises LabError for a link that is incomplete, or does not play.
+    """
+    return play(linked_scenario(text), model)
+
+
+def linked_scenario(text: str) -> Scenario:
+    """The scenario of a link, not yet played. The link may be inside an address, or have line
+    breaks.
+
+    Raises LabError for a link that is incomplete.
+    """
+    found = _LINK.search(text)
+    if found is None:
+        raise LabError(f"There is no link in this text; a link begins with {PREFIX}")
+    if f"lab{found.group(1)}." != PREFIX:
+        raise LabError(
+            f"This link begins with lab{shortened(found.group(1), 9)}. but this version of the kit"
+            f" reads {PREFIX}: update the kit, or ask for the walk as a scenario."
+        )
+    in_one_piece = _LINK.search(re.sub(r"\s+", "", text))  # mail and chats break long lines
+    unpacked = _unpacked(found.group(2)) or _unpacked(in_one_piece.group(2))
+    if unpacked is None:
+        raise LabError("This link is incomplete or was changed: copy the whole link again.")
+    return parse_scenario(unpacked, "the link")
+
+
+def _unpacked(packed: str) -> str | None:
+    """The text that was packed; None if the packed bytes are damaged."""
+    try:
+        data = urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        inflater = zlib.decompressobj(wbits=_RAW_DEFLATE)
+        text = inflater.decompress(data[4:], _MOST)
+        if inflater.eof and not inflater.unused_data and _checksum(text) == data[:4]:
+            return text.decode()
+    except (ValueError, zlib.error):
+        pass
+    return None
+
+
+def _checksum(text: bytes) -> bytes:
+    return zlib.crc32(text).to_bytes(4, "big")
+
+
+# --- Text exports ---------------------------------------------------------------------------------
 
 
 def to_mermaid(walk: Walk) -> str:

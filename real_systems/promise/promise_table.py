@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, ClassVar, Self
 
 from protocol_lab.errors import LabError, quoted, unknown
-from protocol_lab.explain.choices import choice_sentence
+from protocol_lab.explain.wording import choice_sentence
 from protocol_lab.explore import explore
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import find_step

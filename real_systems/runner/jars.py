@@ -14,8 +14,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from protocol_lab.errors import LabError
-from protocol_lab.system.cache_folder import cache_folder
-from protocol_lab.system.temporary_folder import remove, temporary_folder
+from protocol_lab.system.folders import cache_folder, remove, temporary_folder
 from real_systems import TESTED_JARS
 from real_systems.runner.java import java_program
 

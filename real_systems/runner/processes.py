@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from protocol_lab.errors import LabError
-from protocol_lab.system.temporary_folder import remove, remover, temporary_folder
+from protocol_lab.system.folders import remove, remover, temporary_folder
 from real_systems.runner import keeper
 from real_systems.runner.waiting import BOUND, wait_until
 

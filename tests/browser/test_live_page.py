@@ -16,7 +16,7 @@ from protocol_lab.site.notebook_steppers import stepper_cells
 from protocol_lab.site.pages import exercise_html
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.teaching.challenges import challenge_named, shortest
-from protocol_lab.traces.links import read_link
+from protocol_lab.traces.text_exports import read_link
 from tests.browser.firefox import FIREFOX, firefox
 from tests.browser.test_site import Quiet
 from tests.not_run import not_run

@@ -13,8 +13,8 @@ from protocol_lab.compiler import building, kernel_cache
 from protocol_lab.explore import explore
 from protocol_lab.reader.dependencies import source_hash
 from protocol_lab.reader.source_code import code_of_file
-from protocol_lab.system import cache_folder as cache_folder_module
-from protocol_lab.system.cache_folder import cache_folder
+from protocol_lab.system import folders
+from protocol_lab.system.folders import cache_folder
 from tests import ROOT
 from tests.toy_specs import counter
 
@@ -22,7 +22,7 @@ from tests.toy_specs import counter
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch) -> Path:
     """An empty cache, in a process that has loaded and said nothing yet."""
-    monkeypatch.setattr(cache_folder_module, "_said", set())
+    monkeypatch.setattr(folders, "_said", set())
     monkeypatch.setattr(building, "loaded", {})
     kernel_cache._sweep_once.cache_clear()
     monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path / "deep" / "cache"))

@@ -8,7 +8,7 @@ import pytest
 from protocol_lab import TAKEN, Limits, Node, NodeSet, Range, Spec, Struct, Subset, nodes_up_to
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.errors import LabError
-from protocol_lab.explain.choices import choice_sentence, left_out
+from protocol_lab.explain.wording import choice_sentence, left_out
 from protocol_lab.model.spec import Model
 
 MOST_WORDS = 10

@@ -14,8 +14,7 @@ import lab
 from protocol_lab.cli import main
 from protocol_lab.grading import isolated_process
 from protocol_lab.grading.isolated_process import Limits, grade_submission
-from protocol_lab.grading.labs import load_lab
-from protocol_lab.grading.submission_files import Found
+from protocol_lab.grading.labs import Found, load_lab
 from tests import ROOT
 from tests.grading.submissions import solution_with
 

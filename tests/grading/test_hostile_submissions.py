@@ -15,8 +15,7 @@ import pytest
 
 from protocol_lab.cli import main
 from protocol_lab.grading import part_checks
-from protocol_lab.grading.labs import load_lab
-from protocol_lab.grading.submission_files import find_submissions
+from protocol_lab.grading.labs import find_submissions, load_lab
 from protocol_lab.grading.submissions import read_submission
 from tests import ROOT
 from tests.grading.submissions import graded, solution_with

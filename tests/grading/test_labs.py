@@ -7,8 +7,7 @@ import tomllib
 import pytest
 
 from protocol_lab.grading.isolated_process import grade_submission
-from protocol_lab.grading.labs import Lab, lab_names, load_lab
-from protocol_lab.grading.submission_files import Found
+from protocol_lab.grading.labs import Found, Lab, lab_names, load_lab
 from protocol_lab.grading.submissions import read_submission
 from protocol_lab.spec_files import load_file
 from tests import ROOT

@@ -27,8 +27,8 @@ from protocol_lab.interchange.tlc_values import same_name
 from protocol_lab.model.constants import NoConstants
 from protocol_lab.model.spec import Model
 from protocol_lab.notebook import replay, save
-from protocol_lab.traces.itf import to_itf
 from protocol_lab.traces.scenarios import Scenario, play
+from protocol_lab.traces.text_exports import to_itf
 from protocol_lab.traces.walk import Walk
 from tests.golden_table import SPECS
 from tests.tlc_traces import TRACES

@@ -6,8 +6,7 @@ import pytest
 
 from protocol_lab import *
 from protocol_lab.cli import main
-from protocol_lab.model.signatures import values_of_parameters
-from protocol_lab.model.step_text import find_step
+from protocol_lab.model.step_text import find_step, values_of_parameters
 from protocol_lab.model.transitions import initial
 
 Server = Node("servers")

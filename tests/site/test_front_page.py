@@ -16,7 +16,7 @@ from protocol_lab.site.sessions import Sessions
 from protocol_lab.site.state_diagrams import with_diagrams
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.starting_point import begin
-from protocol_lab.traces.links import read_link
+from protocol_lab.traces.text_exports import read_link
 from tests import ROOT
 
 SOURCES = {

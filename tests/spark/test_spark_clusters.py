@@ -25,7 +25,7 @@ import pytest
 
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.result import Result
-from protocol_lab.system.cache_folder import cache_folder
+from protocol_lab.system.folders import cache_folder
 from protocol_lab.system.programs import find_java
 from tests import ROOT
 from tests.patience import PATIENCE

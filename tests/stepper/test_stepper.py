@@ -29,8 +29,8 @@ from protocol_lab.stepper.widget import revived
 from protocol_lab.teaching.challenges import challenge_named
 from protocol_lab.tla import module as tla_module
 from protocol_lab.tla.module import written
-from protocol_lab.traces.links import link_text, read_link
 from protocol_lab.traces.scenarios import parse_scenario
+from protocol_lab.traces.text_exports import link_text, read_link
 from protocol_lab.traces.walk import Walk
 from tests.patience import PATIENCE
 from tests.tlc_traces import TRACES

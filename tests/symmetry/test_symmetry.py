@@ -35,9 +35,8 @@ from protocol_lab.compiler.kernels import Kernels
 from protocol_lab.explore import explore
 from protocol_lab.model.state_view import encode_plain
 from protocol_lab.model.step_text import find_step
-from protocol_lab.symmetry.permutations import all_renamings, renamed, smallest_name
 from protocol_lab.symmetry.state_identity import Identity
-from protocol_lab.symmetry.symmetry_check import check_alike
+from protocol_lab.symmetry.symmetry_check import all_renamings, check_alike, renamed, smallest_name
 from tests.request_reply import spec as request_reply
 from tests.spec_checks import agree, cases_of
 from tests.work_units import one_in

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from protocol_lab.system import file_lock, operating_system
+from protocol_lab.system import operating_system
 
 
 class Msvcrt:
@@ -41,9 +41,9 @@ def windows(patch: pytest.MonkeyPatch) -> None:
     """No fcntl, no resource, no users with numbers, no process groups, no fork, no masked signals;
     and an open file can neither be removed nor renamed."""
     patch.setattr(operating_system, "PLATFORM", "win32")
-    patch.setattr(file_lock, "fcntl", None)
-    patch.setattr(file_lock, "msvcrt", Msvcrt())
-    patch.setitem(sys.modules, "msvcrt", file_lock.msvcrt)  # lab.py imports it late
+    patch.setattr(operating_system, "fcntl", None)
+    patch.setattr(operating_system, "msvcrt", Msvcrt())
+    patch.setitem(sys.modules, "msvcrt", operating_system.msvcrt)  # lab.py imports it late
     for module in ("fcntl", "resource"):
         patch.setitem(sys.modules, module, None)
     for name in ("geteuid", "getuid", "killpg", "fork", "waitid", "sched_getaffinity"):

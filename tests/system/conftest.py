@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from protocol_lab.system.temporary_folder import temporary_folder
+from protocol_lab.system.folders import temporary_folder
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests import ROOT
 
 MAKE_ONE = """
-from protocol_lab.system.temporary_folder import temporary_folder
+from protocol_lab.system.folders import temporary_folder
 folder = temporary_folder("test")
 (folder / "file").write_text("left behind", encoding="utf-8")
 print(folder)

@@ -16,8 +16,6 @@ from protocol_lab.errors import LabError
 from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.model.step_text import initial_texts
 from protocol_lab.notebook import scenario
-from protocol_lab.traces.itf import to_itf
-from protocol_lab.traces.links import PREFIX, link_text, linked_scenario, read_link
 from protocol_lab.traces.narration import LONGEST, narrated
 from protocol_lab.traces.scenarios import (
     Scenario,
@@ -27,6 +25,7 @@ from protocol_lab.traces.scenarios import (
     scenario_text,
     scenarios_of,
 )
+from protocol_lab.traces.text_exports import PREFIX, link_text, linked_scenario, read_link, to_itf
 from protocol_lab.traces.walk import Walk
 from tests.request_reply import spec as request_reply
 from tests.tlc_traces import TRACES

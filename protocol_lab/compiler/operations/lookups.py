@@ -1,7 +1,7 @@
 """Compiled `len`, `in` and `for` on sequences, bags and arrays of the state.
 
 Numba is taught them for these types, so that code is compiled as it is written. A number has none
-of them, as its type does not tell whether it is a set of nodes; `reader.set_syntax` finds that out.
+of them, as its type does not tell whether it is a set of nodes; `reader.named_values` does.
 """
 
 import operator
@@ -28,8 +28,8 @@ from protocol_lab.compiler.operations.records import (
 )
 from protocol_lab.compiler.operations.slots import Slots, end_of, load
 from protocol_lab.model import containers, node_sets
-from protocol_lab.model.enabledness import writable
 from protocol_lab.model.node_sets import IS_A_NUMBER
+from protocol_lab.model.transitions import writable
 
 _INT64 = ir.IntType(64)
 

@@ -13,15 +13,14 @@ from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
 from numba.core.datamodel import register_default
-from numba.core.datamodel.models import IntegerModel, RecordModel
+from numba.core.datamodel.models import IntegerModel, OpaqueModel, RecordModel
 from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed, lower_cast, lower_getattr_generic
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, overload
 
-from protocol_lab.compiler.operations.integers import fault_if
-from protocol_lab.compiler.operations.lists import load_number, store_number
+from protocol_lab.compiler.operations.integers import fault_if, load_number, store_number
 from protocol_lab.compiler.operations.slots import Slots, is_outside, load, moved, slot_at
 from protocol_lab.compiler.operations.stores import as_kept, bytes_in, can_store, store
 from protocol_lab.errors import CapacityExceeded
@@ -607,3 +606,64 @@ def _overflow(container):
         raise CapacityExceeded
 
     return raise_bare
+
+
+# --- Constants record -----------------------------------------------------------------------------
+#
+# Compiled access to a spec's constants: each is read where it stands when it is asked for.
+#
+# So functions pass an address on instead of all the numbers, of which most functions read only a
+# few.
+
+
+_INT64 = ir.IntType(64)
+
+
+class ConstantsRecord(types.Type):
+    """The type of `c`: int64 numbers that stand one after the other, called by these names."""
+
+    def __init__(self, fields: tuple[str, ...]):
+        self.fields = fields
+        super().__init__(f"constants({', '.join(fields)})")
+
+    @property
+    def mangling_args(self) -> tuple[str, tuple]:
+        """The type's part in names of machine code (see `records.StateRecord`)."""
+        return "Constants", (short_hash(self.name),)
+
+
+register_default(ConstantsRecord)(OpaqueModel)  # the address of the first
+
+
+@infer_getattr
+class _Constants(AttributeTemplate):
+    key = ConstantsRecord
+
+    def generic_resolve(self, constants: ConstantsRecord, name: str) -> types.Type:
+        if name not in constants.fields:
+            known = ", ".join(constants.fields)
+            raise TypingError(f"there is no constant {name!r}; there are {known}")
+        return types.int64
+
+
+@lower_getattr_generic(ConstantsRecord)
+def _get_constant(context, builder, constants, value, name):
+    numbers = builder.bitcast(value, _INT64.as_pointer())
+    found = builder.load(builder.gep(numbers, [_INT64(constants.fields.index(name))]))
+    # Whatever is written meanwhile, it need not be loaded again.
+    found.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return found
+
+
+def make_constants_at(fields: tuple[str, ...]) -> Any:
+    """Make a compiled function (address) -> the constants that stand there."""
+    kind = ConstantsRecord(fields)
+
+    @intrinsic
+    def constants_at(typing_context, start):
+        def codegen(context, builder, signature, args):
+            return builder.inttoptr(args[0], context.get_value_type(kind))
+
+        return kind(types.int64), codegen
+
+    return constants_at

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import current, kept_width, measures, type_size
 from protocol_lab.drawing.cluster import Cluster, Lane, Message
-from protocol_lab.drawing.cluster_picture.grid import Band, Grid
-from protocol_lab.drawing.cluster_picture.picture_text import close_part
+from protocol_lab.drawing.cluster_picture.grid import Band, Grid, close_part
 from protocol_lab.drawing.svg import Svg, text_width, total_width
 
 ON_ITS_WAY = "on its way here"

@@ -1,8 +1,11 @@
 """The grid of a cluster's picture: where its lanes and columns are, and the sizes of its parts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from protocol_lab.drawing.arrangement import current, measures
+from protocol_lab.drawing import palette
+from protocol_lab.drawing.arrangement import current, measures, type_size
+from protocol_lab.drawing.cluster import Lane, Text, Value
+from protocol_lab.drawing.svg import Svg, text_width, total_width
 
 MARGIN = 14
 BOX_GAP = 8
@@ -79,3 +82,79 @@ class Grid:
     def boundary(self, offset: int) -> float:
         """The middle between the box before an offset and the box at it."""
         return self.column(offset) - BOX_GAP / 2
+
+
+# --- Picture text ---------------------------------------------------------------------------------
+#
+# Text in a cluster's picture: how wide it is, and how it is drawn.
+#
+# Also the named parts of a picture, which are followed from one picture to the next.
+
+
+def open_part(svg: Svg, name: str, **about: str) -> None:
+    """Start a part that has a name, by which it is followed while it moves."""
+    if current().moves:
+        svg.open_part(name, **about)
+
+
+def close_part(svg: Svg) -> None:
+    """End the part."""
+    if current().moves:
+        svg.close_group()
+
+
+def text_room(text: Text, size: float) -> float:
+    """The width of a text with its highlight."""
+    return text_width(text.text, size, text.bold) + (8 if text.was is not None else 0)
+
+
+def lane_text_width(lane: Lane) -> float:
+    """The width of the longest line beside a log."""
+    return max(line_width(lane, line) for line in lane.lines)
+
+
+def line_width(lane: Lane, line: list[Text]) -> float:
+    """The width of one of a lane's lines, with the badge that stands in it."""
+    said = (piece for piece in line if piece.text)
+    words = total_width((text_room(piece, size_of(lane, piece)) for piece in said), 8)
+    return words + (badge_width(lane) if line and line[0] is lane.lines[0][0] else 0)
+
+
+def badge_width(lane: Lane) -> float:
+    """The width of the badge in a lane's first line, where it has no column of its own."""
+    return 39 if lane.badge and current().large and not current().stacked else 0
+
+
+def size_of(lane: Lane, piece: Text) -> float:
+    """The size of the type: a lane's name is larger than the rest."""
+    return measures().name if piece is lane.lines[0][0] else type_size()
+
+
+def value_width(value: Value) -> float:
+    """The width of a labelled value in a bar."""
+    label = text_width(value.label, type_size()) + 6 if value.label else 0
+    return label + text_room(replace(value.value, bold=True), type_size())
+
+
+def flag_width(lane: Lane) -> float:
+    """The width of the longest label of a lane's flags; 0 without one."""
+    return max((text_room(flag.label, type_size()) + 10 for flag in lane.flags), default=0)
+
+
+def draw_text(svg: Svg, x: float, y: float, text: Text, size: float) -> float:
+    """Draw a text, highlighted if it changed; returns where it ends."""
+    room = text_room(text, size)
+    if text.was is None:
+        svg.text(x, y, text.text, size=size, bold=text.bold, fill=palette.TONES[text.tone])
+    else:
+        highlight(svg, x, y - size, room, size + (4 if current().large else 3), text)
+        svg.text(x + 4, y, text.text, size=size, bold=text.bold)
+    return x + room
+
+
+def highlight(svg: Svg, x: float, y: float, width: float, height: float, text: Text) -> None:
+    """What lies under a text that has changed, with what it was as the tooltip."""
+    title = f"was {text.was}" if text.was else "changed just now"
+    svg.open_group(title, **{"class": "lab-changed"})
+    svg.rect(x, y, width, height, rx=5, fill=palette.CHANGED)
+    svg.close_group()

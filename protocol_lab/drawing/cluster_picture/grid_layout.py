@@ -7,6 +7,7 @@ from math import inf
 
 from protocol_lab.drawing.arrangement import current, kept_height, kept_width, measures, type_size
 from protocol_lab.drawing.cluster import Cluster
+from protocol_lab.drawing.cluster_picture.cards import message_width, narrowest_group
 from protocol_lab.drawing.cluster_picture.flights import (
     channel_width,
     flights_of,
@@ -20,15 +21,12 @@ from protocol_lab.drawing.cluster_picture.grid import (
     Grid,
     badge_room,
     box_width,
-    record_height,
-)
-from protocol_lab.drawing.cluster_picture.lane_heads import heads_of
-from protocol_lab.drawing.cluster_picture.message_lists import message_width, narrowest_group
-from protocol_lab.drawing.cluster_picture.picture_text import (
     flag_width,
     lane_text_width,
+    record_height,
     value_width,
 )
+from protocol_lab.drawing.cluster_picture.lanes import heads_of
 from protocol_lab.drawing.svg import text_width
 
 _MOST_WIDE_BOXES = 6

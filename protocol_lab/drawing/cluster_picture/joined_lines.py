@@ -4,10 +4,9 @@ from dataclasses import replace
 
 from protocol_lab.drawing.arrangement import current, keeping, type_size
 from protocol_lab.drawing.cluster import Card, Cluster, Lane, Messages, Text
-from protocol_lab.drawing.cluster_picture.grid import CROPPED
+from protocol_lab.drawing.cluster_picture.grid import CROPPED, lane_text_width, line_width
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
-from protocol_lab.drawing.cluster_picture.lane_heads import divided
-from protocol_lab.drawing.cluster_picture.picture_text import lane_text_width, line_width
+from protocol_lab.drawing.cluster_picture.lanes import divided
 from protocol_lab.drawing.svg import text_width
 
 _SHARED = 0.6

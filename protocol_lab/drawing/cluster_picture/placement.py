@@ -8,17 +8,16 @@ notes stand above its log. Lanes do not move when messages come and go.
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import current, kept_height, kept_width, measures, type_size
 from protocol_lab.drawing.cluster import Bar, Cluster, Value
-from protocol_lab.drawing.cluster_picture.client_cards import draw_cards_below
+from protocol_lab.drawing.cluster_picture.cards import (
+    draw_all_messages,
+    draw_cards_below,
+    draw_messages_aside,
+)
 from protocol_lab.drawing.cluster_picture.flights import flights_of, without_flights
-from protocol_lab.drawing.cluster_picture.grid import CROPPED, MARGIN, Grid
+from protocol_lab.drawing.cluster_picture.grid import CROPPED, MARGIN, Grid, highlight, value_width
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
 from protocol_lab.drawing.cluster_picture.joined_lines import joined
 from protocol_lab.drawing.cluster_picture.lanes import draw_lanes
-from protocol_lab.drawing.cluster_picture.message_lists import (
-    draw_all_messages,
-    draw_messages_aside,
-)
-from protocol_lab.drawing.cluster_picture.picture_text import highlight, value_width
 from protocol_lab.drawing.describe import describe
 from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
 

@@ -1,4 +1,4 @@
-// A walk in the page's address, in the form of protocol_lab/traces/links.py; after it ~ and which of
+// A walk in the page's address, in the form of protocol_lab/traces/text_exports.py; after it ~ and which of
 // the page's steppers it is in.
 
 const MOST_IN_A_LINK = 1_000_000; // bytes of text, as in links.py

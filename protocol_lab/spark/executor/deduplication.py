@@ -18,7 +18,7 @@ from numba import types
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.spark.executor.candidates import Parcel
-from protocol_lab.system.temporary_folder import remove, temporary_folder
+from protocol_lab.system.folders import remove, temporary_folder
 
 LIMIT_BYTES = 128 << 20
 """The most candidates that an owner keeps in memory."""

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from protocol_lab.checker.compiled_model import CompiledModel
-from protocol_lab.compiler.expansion import SuccessorBuffer, check_some
 from protocol_lab.compiler.fingerprint import fingerprints
+from protocol_lab.compiler.kernels import SuccessorBuffer, check_some
 from protocol_lab.spark.executor.candidates import OutgoingCandidates, Parcel
 from protocol_lab.spark.executor.deduplication import UnvisitedCandidates
 from protocol_lab.spark.executor.level_files import Block

@@ -15,7 +15,7 @@ from typing import Any
 from kafka_spec import settings as model
 from protocol_lab.checker.result import Verdict
 from protocol_lab.errors import LabError
-from protocol_lab.explain.choices import choice_sentence
+from protocol_lab.explain.wording import choice_sentence
 from protocol_lab.explore import explore_with
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view

@@ -17,7 +17,7 @@ from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from protocol_lab.system.temporary_folder import remover
+from protocol_lab.system.folders import remover
 from real_systems.kafka.logs.reading.lines.file_lines import DAMAGES, opener_of
 from real_systems.kafka.logs.reading.unread import Unread
 
