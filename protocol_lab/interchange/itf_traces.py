@@ -4,6 +4,7 @@ It is {"vars": [...], "states": [...], "loop": 3}, where big numbers, sets, tupl
 objects such as {"#set": ...}.
 """
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import PurePath
@@ -32,14 +33,25 @@ _SHAPES = (
 """What a value of another shape raises."""
 
 
-def trace_of(found: Any) -> PrintedTrace | None:
-    """The trace in what was read from a JSON in ITF; None if it is none.
+def trace_of(text: str) -> PrintedTrace | str | None:
+    """The trace in a JSON in ITF, or the link in one of this kit; None for another JSON.
 
     Raises LabError for one that is damaged.
     """
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise LabError(f"The JSON breaks off or is damaged at line {error.lineno}.") from None
+    except (RecursionError, ValueError):
+        raise LabError(
+            "The JSON is nested too deep, or has a number that is too long, to be a walk: export it"
+            " again."
+        ) from None
     if not (isinstance(found, dict) and "states" in found and "vars" in found):
         return None
     try:
+        if link := (found.get("#meta") or {}).get("link"):
+            return str(link)
         trace = _trace_of_itf(found)
     except _SHAPES:
         raise LabError(

@@ -1,7 +1,7 @@
 """Reads whatever a learner gives: one reader for files, notebooks, and what is pasted.
 
-It tells the formats apart by their contents: a scenario, a link, an exported walk in ITF, and the
-traces of other tools, as text (`tlc_output`) or in ITF (`itf_traces`).
+It tells the formats apart by their contents: a scenario, a link (also in our own
+ITF), and the traces of other tools, as text (`tlc_output`) or in ITF (`itf_traces`).
 """
 
 import re
@@ -15,13 +15,7 @@ from protocol_lab.interchange.tlc_output import PrintedTrace, is_tlc_output, par
 from protocol_lab.interchange.tlc_traces import walk_along
 from protocol_lab.model.spec import Model
 from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, text_of_file
-from protocol_lab.traces.text_exports import (
-    is_link,
-    is_own_itf,
-    linked_scenario,
-    parsed_json,
-    read_itf,
-)
+from protocol_lab.traces.text_exports import is_link, linked_scenario
 from protocol_lab.traces.walk import Walk
 
 _FENCE = re.compile(r"\A```\w*\n|\n```\Z")
@@ -53,7 +47,7 @@ def read_file(
     """
     text = text_of_file(path)
     try:
-        found = _read(text, model, model is not None, effort, Path(path).parent)
+        found = _read(text, model, model is not None, effort, Path(path))
     except _NoTrace as error:
         raise LabError(f"{shortened(Path(path).name)}, line 1: {error}") from None
     if isinstance(found, Scenario):
@@ -85,9 +79,9 @@ def _read(
     model: Model | None,
     only: bool,
     effort: Effort | None,
-    folder: Path | None = None,
+    file: Path | None = None,
 ) -> Walk | Scenario:
-    """folder: that of the file, beside which its spec may be."""
+    """file: the one with the text, beside which its spec may be."""
     text = _unfenced(text)
     if text.startswith(_SCENARIO):
         return parse_scenario(text, "your scenario")
@@ -95,9 +89,7 @@ def _read(
     if isinstance(found, PrintedTrace):
         return walk_along(found, model, only, effort)
     if found is not None:
-        return read_itf(found, model, folder)
-    if is_link(text):
-        scenario = linked_scenario(text)
+        scenario = replace(linked_scenario(found), file=file)
         return scenario if scenario.challenge else play(scenario, model)
     raise _NoTrace(
         "This can't be played: give a scenario (its first line is `# spec: NAME`), a link (lab1.…),"
@@ -106,16 +98,15 @@ def _read(
     )
 
 
-def _parsed(text: str) -> object | None:
-    """The trace of another tool, or what another JSON has; None for any other text."""
+def _parsed(text: str) -> PrintedTrace | str | None:
+    """The trace of another tool, or a text with a link; None for any other text."""
     if text.startswith(_SCENARIO):
         return None
     if is_tlc_output(text):
         return parse_output(text)
-    if not text.startswith(("{", "[")):
-        return None
-    found = parsed_json(text)
-    return found if is_own_itf(found) else trace_of(found) or found
+    if text.startswith(("{", "[")):
+        return trace_of(text)
+    return text if is_link(text) else None
 
 
 def _unfenced(text: str) -> str:
