@@ -24,7 +24,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -134,8 +133,6 @@ def command_for_a_good_python(versions):
         if runs(f"python{each}", "--version"):
             return f"python{each} lab.py"
     good, oldest = versions[1], versions[-1]  # the newest may be too new for the system's packages
-    if shutil.which("uv"):
-        return f"uv run --no-project --python {good} lab.py"
     if os.name == "nt":
         return f"winget install Python.Python.{good}` and then `py -{good} lab.py"
     if sys.platform == "darwin":
@@ -181,32 +178,15 @@ def wait_for_others(file):
 
     pip inherits the lock: it may go on although its lab.py was killed.
     """
-    os.set_inheritable(file.fileno(), True)
-    with contextlib.suppress(OSError):  # some network folders have no locks
-        if is_locked(file):
-            say("Waiting for another lab.py that is setting up this folder.")
-            while is_locked(file):
-                time.sleep(1)
-
-
-def is_locked(file):
-    """Whether another process has locked an open file; if none has, lock it until it is closed."""
-    try:
+    with contextlib.suppress(ImportError, OSError):  # Windows, or a network folder without locks
         import fcntl
-    except ImportError:  # Windows, where nobody else can read a locked byte: one behind the end
-        import msvcrt
 
-        file.seek(1 << 30)
+        os.set_inheritable(file.fileno(), True)
         try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except PermissionError:
-            return True
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    return False
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Waiting for another lab.py that is setting up this folder.")
+            fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def bring_up_to_date(extras, unwanted, source):
@@ -240,9 +220,7 @@ def read_stamp():
     """The stamp of the last complete installation; empty if there is none."""
     try:
         stamp = json.loads((VENV / STAMP).read_text(encoding="utf-8"))
-        # An older kit wrote Spark apart.
-        extras = {*stamp["extras"], *["spark"] * bool(stamp.get("spark"))}
-        return {"key": str(stamp["key"]), "extras": extras}
+        return {"key": str(stamp["key"]), "extras": {*stamp["extras"]}}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
@@ -285,7 +263,7 @@ def make_environment():
         ["uv", "venv", "--seed", "--allow-existing", "--python", python, folder],
     ):
         if shutil.which(command[0]):
-            with in_a_session(command) as maker:
+            with running(command) as maker:
                 failures.append(maker.communicate()[0].decode(errors="replace"))
             if maker.returncode == 0 and environment_version():
                 return
@@ -314,33 +292,26 @@ def install(requirements, source=None):
     for name in ("PIP_TARGET", "PIP_PREFIX", "PYTHONHOME", "PYTHONPATH"):
         settings.pop(name, None)
     log_file = VENV / "install.log"
-    with log_file.open("wb") as log, in_a_session(command, env=settings) as running:
-        for line in running.stdout:
+    with log_file.open("wb") as log, running(command, env=settings) as program:
+        for line in program.stdout:
             log.write(line)
             show_stage(line.decode(errors="replace"))
-        code = running.wait()
+        code = program.wait()
     if code:
         raise Stop(sentence_for(log_file.read_text(encoding="utf-8", errors="replace")))
 
 
 @contextlib.contextmanager
-def in_a_session(command, **settings):
-    """Run a program, whose output the caller reads; if that is interrupted (Ctrl-C, SIGTERM), kill
-    it with the processes that it has started, as venv and pip do, which write into .venv.
-    """
-    settings.update(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+def running(command, **settings):
+    """A program, whose output the caller reads; it is killed if that is interrupted."""
+    settings.update(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(HERE))
     settings.update(close_fds=False)  # it inherits the lock, the only file that can be inherited
-    program = subprocess.Popen(command, cwd=str(HERE), **settings)
-    try:
-        yield program
-    except BaseException:
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError):  # all have ended
-                os.killpg(program.pid, signal.SIGKILL)
-        else:  # Windows
+    with subprocess.Popen(command, **settings) as program:
+        try:
+            yield program
+        except BaseException:
             program.kill()
-        program.wait()
-        raise
+            raise
 
 
 def show_stage(line):
@@ -386,11 +357,6 @@ def run(arguments):
         environment.setdefault("PYTHONUTF8", "1")  # else it reads .pth files as the locale says
     environment["PATH"] = str(venv_python().parent) + os.pathsep + os.environ.get("PATH", "")
     is_kit = arguments[:2] == ["-m", "protocol_lab"]
-    # A signal during Python's own start would end in a traceback. So signals are blocked until the
-    # kit has its handlers. (Windows has no such mask.)
-    blocks = is_kit and hasattr(signal, "pthread_sigmask")
-    if blocks:
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     # Ctrl-C reaches the child, too, which decides how to end. Raised here, it could lose the exit
     # code of a child that has just ended. (Where it is ignored, it stays so.)
     handler = signal.getsignal(signal.SIGINT)
@@ -400,8 +366,6 @@ def run(arguments):
     # protocol called queue.py.
     child = subprocess.Popen([str(venv_python()), "-P", *arguments], env=environment)
     try:
-        if blocks:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         code = child.wait()
     except BaseException:
         end(child)

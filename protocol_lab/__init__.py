@@ -1,9 +1,7 @@
 """Declares, steps, explores and draws protocols. A spec imports all that it needs from here."""
 
-from protocol_lab.system import import_path, process
+from protocol_lab.system import process
 
-if import_path.current_folders():
-    import_path.put_current_folder_last()
 if process.is_command_line():
     process.begin()  # before the imports below, which take a while
 

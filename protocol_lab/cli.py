@@ -60,7 +60,6 @@ from protocol_lab.model.step_text import as_json, values_of_parameters
 from protocol_lab.model.temporal_formulas import fairness_texts
 from protocol_lab.quantities import amount, whole_number
 from protocol_lab.simulation.simulation_request import SimulationRequest
-from protocol_lab.system.import_path import use_current_folder
 from protocol_lab.system.process import FAILED, INTERRUPTED, crash, end_with, interrupts_raised
 
 EXIT_CODES = {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.UNDECIDED: 2}
@@ -105,7 +104,8 @@ def main(words: list[str] | None = None) -> int:
 def _run(options: argparse.Namespace, words: list[str]) -> int:
     """Run the command; an unexpected error becomes one sentence, never a verdict."""
     try:
-        use_current_folder(options.command in _RUN_SPECS)
+        if options.command in _RUN_SPECS and os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())  # searched after what is installed
         code = options.command(options)
         sys.stdout.flush()
         return code

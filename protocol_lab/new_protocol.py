@@ -11,7 +11,6 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from protocol_lab.errors import LabError, quoted, shortened, writing
-from protocol_lab.system.import_path import installed_folders
 
 TEMPLATE = Path(__file__).parent.parent / "examples" / "my_protocol"
 _INSTALLED = Path(sysconfig.get_path("data"), "share", "protocol_lab", "my_protocol")
@@ -56,7 +55,9 @@ def _is_a_module(name: str) -> bool:
     """Is it a module of Python, of the kit, or of an installed package?"""
     if name in sys.stdlib_module_names or name == "__main__":  # also those of other systems
         return True
-    found = PathFinder.find_spec(name, installed_folders())
+    found = PathFinder.find_spec(
+        name, [each for each in sys.path if Path(each).resolve() != Path.cwd()]
+    )
     return found is not None and found.origin is not None  # a mere folder has none
 
 

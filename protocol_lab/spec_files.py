@@ -24,9 +24,11 @@ from typing import Any, TypeVar
 from protocol_lab.errors import LabError, SpecError, quoted, shortened
 from protocol_lab.model.spec import Spec
 from protocol_lab.reader.dependencies import short_hash
-from protocol_lab.system.import_path import add_folder
 
 Found = TypeVar("Found")
+
+_added: list[str] = []
+"""The folders of files that were loaded by their paths, which are on Python's path."""
 
 _read: dict[tuple[Path, str], dict[Path, float]] = {}
 """The files that were loaded and the times of their last edits, for each package or folder of
@@ -57,10 +59,18 @@ def load_from_file(path: str | Path, kind: type[Found], name: str) -> Found:
     file = _existing(path, name)
     _expect_no_second_definitions(file, shortened(path))
     root, module_name = _place_of(file)
-    add_folder(str(root))
+    _look_into(str(root))
     with read_again(root, module_name):
         module = _imported(module_name, file, shortened(path))
     return _only_one_of(module, kind, name, shortened(path))
+
+
+def _look_into(folder: str) -> None:
+    """Put a folder on Python's path: after what is installed, before folders that were added."""
+    sys.path[:] = [each for each in sys.path if each not in _added]
+    if folder not in sys.path:
+        _added[:] = [folder, *(each for each in _added if each != folder)]
+    sys.path += _added
 
 
 def value_of_cells(sources: Iterable[str]) -> Any:

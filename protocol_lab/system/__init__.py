@@ -1,7 +1,6 @@
 """The system that the kit runs on: processes, memory, folders, other programs.
 
 operating_system  what Linux, macOS and Windows do differently; locks of files
-import_path       which folders Python imports from, and in which order
 process           a run of the command line: signals, streams, exit codes; the notebook it runs in
 helper_processes  copies of this process that do a share of its work
 memory            how much memory a search may use

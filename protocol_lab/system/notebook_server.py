@@ -78,7 +78,7 @@ def write_kernel(folder: Path) -> None:
 
 def compile_in_advance() -> None:
     """Start a process that compiles what first searches would wait for, while this one runs."""
-    words = [sys.executable, "-P", "-m", "protocol_lab.advance_compilation", str(os.getpid())]
+    words = [sys.executable, "-P", "-m", "protocol_lab.prepare", str(os.getpid())]
     nothing = subprocess.DEVNULL
     with suppress(OSError):  # then the first searches compile
         subprocess.Popen(

@@ -43,7 +43,6 @@ def windows(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(operating_system, "PLATFORM", "win32")
     patch.setattr(operating_system, "fcntl", None)
     patch.setattr(operating_system, "msvcrt", Msvcrt())
-    patch.setitem(sys.modules, "msvcrt", operating_system.msvcrt)  # lab.py imports it late
     for module in ("fcntl", "resource"):
         patch.setitem(sys.modules, module, None)
     for name in ("geteuid", "getuid", "killpg", "fork", "waitid", "sched_getaffinity"):

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from protocol_lab import advance_compilation
-from protocol_lab.advance_compilation import in_reading_order, is_worthwhile, run
+from protocol_lab import prepare
 from protocol_lab.catalog import spec_names
+from protocol_lab.prepare import in_reading_order, is_worthwhile, run
 from tests import ROOT
 
 
@@ -32,7 +32,7 @@ def test_every_spec_is_compiled_in_the_order_of_the_notebooks():
     ],
 )
 def test_it_needs_a_core_and_a_plug(monkeypatch, cores, battery, expected):
-    monkeypatch.setattr(advance_compilation, "cores", lambda: cores)
+    monkeypatch.setattr(prepare, "cores", lambda: cores)
     power = None if battery is None else SimpleNamespace(power_plugged=battery)
     monkeypatch.setattr(psutil, "sensors_battery", lambda: power, raising=False)
     assert is_worthwhile() == expected
@@ -49,9 +49,9 @@ def test_one_process_compiles_at_a_time(monkeypatch, tmp_path):
         compiled.append(name)
 
     for name in ("take_the_lowest_priority", "_end_with"):
-        monkeypatch.setattr(advance_compilation, name, lambda *_: None)
-    monkeypatch.setattr(advance_compilation, "is_worthwhile", lambda: True)
-    monkeypatch.setattr(advance_compilation, "compile_all", compile_all)
+        monkeypatch.setattr(prepare, name, lambda *_: None)
+    monkeypatch.setattr(prepare, "is_worthwhile", lambda: True)
+    monkeypatch.setattr(prepare, "compile_all", compile_all)
     run(os.getpid())
     assert compiled[1:] == in_reading_order()
 
