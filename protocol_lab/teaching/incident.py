@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from protocol_lab.system.notebook_shell import display
+from protocol_lab.system.process import display
 
 _HERE = Path(__file__).parent
 INCIDENT_SCRIPT, INCIDENT_STYLE = _HERE / "js" / "incident.js", _HERE / "incident.css"
