@@ -8,8 +8,8 @@ from pathlib import Path
 
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.liveness import check
-from protocol_lab.liveness.claims import NO_FAIR_RUN, NO_STATE
 from protocol_lab.liveness.liveness_result import TemporalResult
+from protocol_lab.liveness.vacuity import NO_FAIR_RUN, NO_STATE
 
 KAFKA = {"replicas": 2, "log_size": 1, "max_records": 1, "max_leader_epoch": 1}
 BOOKKEEPER = {"bookies": 2, "write_quorum": 2, "ack_quorum": 1}

@@ -17,21 +17,19 @@ from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.claims import (
     DECLARED,
-    IMPOSSIBLE_FAIRNESS,
-    NO_FAIR_RUN,
-    NO_STATE,
     Claim,
-    FairRuns,
     assumed_fairness,
     claims_and_text,
     holds,
     refinement_of,
 )
-from protocol_lab.liveness.fair_cycles import Conditions, foreign_actions
+from protocol_lab.liveness.fair_cycles import Conditions
+from protocol_lab.liveness.fairness_conditions import foreign_actions
 from protocol_lab.liveness.lasso_check import breaks, judge_loop
 from protocol_lab.liveness.lassos import Lasso, Tree, beginnings, find_lasso, refutation
 from protocol_lab.liveness.liveness_result import TemporalResult
 from protocol_lab.liveness.refinement import RefinementResult, check_refinement
+from protocol_lab.liveness.vacuity import IMPOSSIBLE_FAIRNESS, NO_FAIR_RUN, NO_STATE, FairRuns
 from protocol_lab.model.spec import Model, expect_model
 from protocol_lab.model.step_text import initial_text, steps_between
 from protocol_lab.model.temporal_formulas import ALWAYS, LEADS_TO, Fairness, Formula, fairness_texts

@@ -8,7 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protocol_lab.liveness.claims import assumed_fairness, claims_of, holds, property_of
-from protocol_lab.liveness.fair_cycles import Condition, declared_conditions, foreign_actions
+from protocol_lab.liveness.fairness_conditions import (
+    Condition,
+    declared_conditions,
+    foreign_actions,
+)
 from protocol_lab.model.spec import Action, Model
 from protocol_lab.model.temporal_formulas import (
     ALWAYS,

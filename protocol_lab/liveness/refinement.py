@@ -23,7 +23,7 @@ from protocol_lab.compiler.kernels import Kernels, SuccessorBuffer, constants_ar
 from protocol_lab.distance.step_graph import OutOfMemory, StepGraph
 from protocol_lab.errors import EvaluationError
 from protocol_lab.explore import explore
-from protocol_lab.liveness.claims import NO_STATE
+from protocol_lab.liveness.vacuity import NO_STATE
 from protocol_lab.model.declarations import Refinement
 from protocol_lab.model.evaluation import evaluated
 from protocol_lab.model.layout import Struct
