@@ -31,7 +31,7 @@ from protocol_lab.errors import LabError, writing
 from protocol_lab.room.beliefs import write_beliefs
 from protocol_lab.room.meeting import LEADER, PASSING, Meeting
 from protocol_lab.room.site_questions import read_site
-from protocol_lab.system.file_lock import try_lock
+from protocol_lab.system.operating_system import try_lock
 
 LARGEST = 16_384
 """Bytes of a message."""
