@@ -149,7 +149,7 @@ def grow(session: Any, constants: dict[str, int], folder: str | None, record: Pa
         files = [file for file in place.rglob("*") if file.is_file()]
         disk = sum(file.stat().st_size for file in files)
         if record is not None:
-            keep_recording(session, result, seconds, record)
+            keep_recording(session, result, record)
     finally:
         shutil.rmtree(place)
     if not result.exhaustive:
@@ -222,7 +222,7 @@ def spark_metrics(session: Any, what: str) -> Any:
 # --- Recording -----------------------------------------------------------------------------------
 
 
-def keep_recording(session: Any, result: Result, seconds: float, folder: Path) -> None:
+def keep_recording(session: Any, result: Result, folder: Path) -> None:
     """Write levels.parquet and tasks.parquet: a row for each level, and for each task of one.
 
     A task's `number` is the owner's, if its stage is settle. `shuffled` are the bytes that it sent
@@ -258,15 +258,7 @@ def keep_recording(session: Any, result: Result, seconds: float, folder: Path) -
                 )
     folder.mkdir(parents=True, exist_ok=True)
     rows = [{name: level[name] for name in LEVELS.names} for level in result.levels]
-    written = pa.Table.from_pylist(rows, LEVELS)
-    about = {
-        "spec": result.model.spec.name,
-        "constants": " ".join(f"{k}={v}" for k, v in show(result.model.constants).items()),
-        "seconds": f"{seconds:.1f}",
-        "cores": str(os.cpu_count()),
-        "state_bytes": str(result.model.layout.size),
-    }
-    pq.write_table(written.replace_schema_metadata(about), folder / "levels.parquet")
+    pq.write_table(pa.Table.from_pylist(rows, LEVELS), folder / "levels.parquet")
     pq.write_table(pa.Table.from_pylist(tasks), folder / "tasks.parquet")
 
 
