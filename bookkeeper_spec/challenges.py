@@ -45,7 +45,7 @@ CHALLENGES = [
         reach=two_clients_have_a_ledger,
         hints=[
             "A client can append to the list only if it is the list that it has read.",
-            "The first one must not hear that it was deposed, and it hears of it only if it asks.",
+            "The first one must not learn that it was deposed, and it learns that only if it asks.",
         ],
     ),
     Challenge(
@@ -178,7 +178,7 @@ CHALLENGES = [
         breaks="tail_fragments_reach_write_quorum",
         hints=[
             "The mark of what is fully replicated is counted from the mark of what is acknowledged."
-            " So let an entry be acknowledged, and then let the client hear of another one.",
+            " So let an entry be acknowledged, and then let the client learn of another one.",
             "A fragment is left when a bookie has timed out: lose a message to the bookie that is"
             " to lack the entry.",
         ],

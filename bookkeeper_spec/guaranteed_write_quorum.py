@@ -260,7 +260,7 @@ def bookie_sends_add_fenced_response(
 def bookie_sends_fencing_read_lafr_response(
     s: State, c: Constants, bookie: Bookie, client: Client, lost: Subset(its_own)
 ):
-    """A bookie fences the ledger, whether it has heard of it or not, and tells its LAFR."""
+    """A bookie fences the ledger, whether it knows the ledger or not, and tells its LAFR."""
     return fence(s, s.messages[client], bookie, s.b_lafr[bookie], lost)
 
 
@@ -345,7 +345,7 @@ def recovery_client_sends_pending_add_op(
 def client_receives_fencing_read_lafr_response(
     s: State, c: Constants, client: Client, bookie: Bookie, lafr: SomeMark
 ):
-    """A recovery hears that a bookie is fenced, and begins after the highest LAFR so far."""
+    """A recovery learns that a bookie is fenced, and begins after the highest LAFR so far."""
     mine = s.clients[client]
     reason = hear_of_fence(mine, s.messages[client].fence_responses[lafr], bookie)
     if reason:

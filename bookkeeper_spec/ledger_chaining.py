@@ -11,7 +11,7 @@ lead. A client that becomes the leader
 
 What it models: a metadata store, which has the ledger list and the metadata of each ledger, both
 with a version and changed by compare-and-set; the bookies, all of them as one; and clients, any of
-which may be chosen as the leader at any time, and which do not hear of it at once. So a deposed
+which may be chosen as the leader at any time, and which do not learn of it at once. So a deposed
 client goes on as a leader until a version in the metadata store or a fenced ledger stops it. A
 ledger takes one entry, which is enough to see an order; entries are numbered across all ledgers.
 
@@ -186,7 +186,7 @@ def close_in_metadata(s: State, ledger_id) -> None:
 
 @spec.action
 def leader_chosen(s: State, c: Constants, client: Client):
-    """Another client is to lead; whoever led before does not hear of it."""
+    """Another client is to lead; whoever led before does not learn of it."""
     if s.md_leader == client:
         return "the client is the chosen leader already"
     s.md_leader = client
@@ -195,7 +195,7 @@ def leader_chosen(s: State, c: Constants, client: Client):
 
 @spec.action
 def become_leader(s: State, c: Constants, client: Client):
-    """A client hears that it was chosen."""
+    """A client learns that it was chosen."""
     if s.c_state[client].leader:
         return "the client believes that it leads already"
     if s.md_leader != client:
@@ -207,7 +207,7 @@ def become_leader(s: State, c: Constants, client: Client):
 
 @spec.action
 def abdicate(s: State, c: Constants, client: Client):
-    """A client hears that another one was chosen."""
+    """A client learns that another one was chosen."""
     if not s.c_state[client].leader:
         return "the client does not believe that it leads"
     if s.md_leader == client:
@@ -262,7 +262,7 @@ def fence(s: State, ledger_id) -> None:
 def close_last_ledger_success(s: State, c: Constants, client: Client):
     """The leader fences the last ledger and closes it: nobody has touched its metadata.
 
-    The fence is what stops a deposed leader that has not heard of it. With `close_fences` off, 12
+    The fence is what stops a deposed leader that has not learned of it. With `close_fences` off, 12
     steps to entry_order_maintained.
     """
     mine = s.c_state[client]

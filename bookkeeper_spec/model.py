@@ -159,7 +159,7 @@ class Ledger(Struct):
 
 
 class FencedLedger(Ledger):
-    """A ledger with one writer: whoever takes over fences it, and closes it."""
+    """A ledger with one writer: a client that takes over fences it, and closes it."""
 
     b_fenced: NodeSet(Bookie)  # those that take no adds any more but a recovery's
 

@@ -77,9 +77,9 @@ def hear_of_fence(mine, answer, bookie) -> str:
 def client_receives_fencing_read_lac_response(
     s: State, c: Constants, client: Client, bookie: Bookie, lac: SomeLac
 ):
-    """A recovery hears that a bookie is fenced, and begins after the highest LAC so far.
+    """A recovery learns that a bookie is fenced, and begins after the highest LAC so far.
 
-    And no earlier than the last fragment: what is before it is confirmed. That mends defect 2 of
+    And no earlier than the last fragment: what is before it is confirmed. That fixes defect 2 of
     4.13, whose bookies of a new fragment know no LAC: see `v4_13`.
     """
     mine = s.clients[client]

@@ -1,6 +1,6 @@
 """A proposal: a ledger that is written by one client after the other, and need not end.
 
-In today's protocol a ledger has one writer, and whoever takes over closes it and goes on in
+In today's protocol a ledger has one writer, and a client that takes over closes it and goes on in
 another. Here a client that takes over begins a new term of the same ledger. What differs from
 `bookkeeper.guaranteed_write_quorum`, on which this is built:
 
@@ -369,7 +369,7 @@ def client_withdraws(
     kind: Kind,
     entry: Range(0, "send_limit"),
 ):
-    """A client hears that its term is old, and gives up. The entry is that of an add, else 0."""
+    """A client learns that its term is old, and gives up. The entry is that of an add, else 0."""
     mine, messages = s.clients[client], s.messages[client]
     if (entry != 0) != (kind == "add"):
         return "there is no such answer"
@@ -416,7 +416,7 @@ def bookie_sends_fencing_read_lafr_response(
 def client_receives_fencing_read_lafr_response(
     s: State, c: Constants, client: Client, bookie: Bookie, lac: SomeMark, lafr: SomeMark
 ):
-    """A recovery hears that a bookie has its term, and begins after the highest LAFR so far."""
+    """A recovery learns that a bookie has its term, and begins after the highest LAFR so far."""
     mine = s.clients[client]
     reason = hear_of_fence(mine, s.messages[client].fence_responses[stamp(c, lac, lafr)], bookie)
     if reason:

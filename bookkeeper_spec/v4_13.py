@@ -16,7 +16,7 @@ reads that fence as well (`recovery_reads_fence`) it holds.
 What breaks, defect 2: only_valid_fragments, if `lac_from_fragment` is off. A bookie learns
 that an entry is confirmed from the next add only, and a bookie that was never written to knows
 nothing: so w2 may start long before the last fragment. If it then has to replace a bookie, the new
-fragment would begin before the last one. The mended protocol starts no earlier than the last
+fragment would begin before the last one. The fixed protocol starts no earlier than the last
 fragment, since everything before it is confirmed.
 
 What would break: all_committed_entries_reach_ack_quorum, if w1's close overrides the recovery
@@ -73,9 +73,9 @@ class Constants(NamedTuple):
     write_quorum: WriteQuorum = 3
     ack_quorum: AckQuorum = 2
     send_limit: SendLimit = 1
-    recovery_reads_fence: Annotated[int, flag("do recovery reads fence (mends defect 1)")] = 0
+    recovery_reads_fence: Annotated[int, flag("do recovery reads fence (fixes defect 1)")] = 0
     lac_from_fragment: Annotated[
-        int, flag("does recovery start no earlier than the last fragment (mends defect 2)")
+        int, flag("does recovery start no earlier than the last fragment (fixes defect 2)")
     ] = 1
     max_lost_messages: MaxLostMessages = NO_LIMIT
     ensemble_choice: EnsembleChoice = "smallest"
@@ -214,7 +214,7 @@ def bookie_sends_add_fenced_response(
 def bookie_sends_fencing_read_lac_response(
     s: State, c: Constants, bookie: Bookie, lost: Subset(its_own)
 ):
-    """A bookie fences the ledger, whether it has heard of it or not, and tells its LAC."""
+    """A bookie fences the ledger, whether it knows the ledger or not, and tells its LAC."""
     requests, answer = s.messages.fence_requests, s.messages.fence_responses[s.b_lac[bookie]]
     if bookie not in requests.waiting:
         return "no fence request of the client is under way to this bookie"
@@ -325,7 +325,7 @@ def w1_receives_add_confirmed_response(s: State, c: Constants, bookie: Bookie, e
 
 @spec.action
 def w1_receives_add_fenced_response(s: State, c: Constants, bookie: Bookie, entry: SomeEntry):
-    """w1 hears that the ledger is fenced: somebody recovers it, and w1 stops."""
+    """w1 learns that the ledger is fenced: somebody recovers it, and w1 stops."""
     if s.w1.status != "open":
         return "w1 has no open ledger"
     reason = why_not_hear_refusal(s.messages.adds[W1], entry, bookie)
@@ -569,7 +569,7 @@ def has_asked(messages) -> bool:
 
 @spec.action
 def w2_receives_fencing_read_lac_response(s: State, c: Constants, bookie: Bookie, lac: SomeLac):
-    """w2 hears that a bookie is fenced. Until it reads, it begins after the highest LAC so far.
+    """w2 learns that a bookie is fenced. Until it reads, it begins after the highest LAC so far.
 
     And no earlier than the last fragment, unless `lac_from_fragment` is off (defect 2).
     """
@@ -1001,7 +1001,7 @@ bookie_sends_read_response, a read fences (`recovery_reads_fence`, the released 
     the fence a bookie may store the entry after it has denied it. The challenge outrun_the_fence
     plays it; the exercise make_a_no_last finds a fix with fewer fences.
 w2_receives_fencing_read_lac_response, no earlier than the last fragment (`lac_from_fragment`, which
-    mends defect 2): 20 steps to only_valid_fragments with three bookies, a write quorum of 2 and an
+    fixes defect 2): 20 steps to only_valid_fragments with three bookies, a write quorum of 2 and an
     ack quorum of 1. The exercise begin_where_it_is_safe asks for it.
 w1_close_ledger_success, not over a recovery (`close_overrides_recovery`): 20 steps to
     all_committed_entries_reach_ack_quorum, since w2 has written a new ensemble to the metadata at

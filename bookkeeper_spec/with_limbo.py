@@ -432,7 +432,7 @@ def recovery_client_changes_ensemble(
 def client_receives_fencing_read_lac_response(
     s: State, c: Constants, client: Client, bookie: Bookie, lac: SomeLac
 ):
-    """A recovery hears that a bookie is fenced, and its LAC, which counts until somebody reads."""
+    """A recovery learns that a bookie is fenced, and its LAC, which counts until somebody reads."""
     mine, answer = s.clients[client], s.messages[client].fence_responses[lac]
     if bookie not in answer.waiting:
         return "no such answer is under way from this bookie"

@@ -7,7 +7,7 @@ Like actions they return the reason why not before they change anything.
 
 In this order: changes of the metadata; the ledger is created; entries are sent, stored by bookies
 and confirmed; bookies that fail are replaced, and pending entries sent again; bookies fence and
-answer reads; the creator hears of it, or closes the ledger.
+answer reads; the creator learns of it, or closes the ledger.
 """
 
 from bookkeeper_spec.model import *
@@ -361,7 +361,7 @@ def fence(s, messages, bookie, mark, lost) -> str:
 def bookie_sends_fencing_read_lac_response(
     s, c, bookie: Bookie, client: Client, lost: Subset(its_own)
 ):
-    """A bookie fences the ledger, whether it has heard of it or not, and tells its LAC."""
+    """A bookie fences the ledger, whether it knows the ledger or not, and tells its LAC."""
     return fence(s, s.messages[client], bookie, s.b_lac[bookie], lost)
 
 
@@ -378,7 +378,7 @@ def bookie_sends_read_response(
 ):
     """A bookie fences the ledger, and answers with the entry or that it has no such entry.
 
-    That the read fences, too, mends defect 1 of 4.13: a bookie that has denied an entry must not
+    That the read fences, too, fixes defect 1 of 4.13: a bookie that has denied an entry must not
     store it afterwards. Without it (`recovery_reads_fence` off), with two bookies and quorums of 2,
     13 steps to no_divergence_between_client_and_meta_data. The exercise `make_a_no_last` asks which
     of these fences are needed.
@@ -407,7 +407,7 @@ def withdraw(mine) -> None:
 def client_receives_add_fenced_response(
     s: State, c: Constants, client: Client, bookie: Bookie, entry: SomeEntry
 ):
-    """The creator hears that the ledger is fenced: somebody recovers it, and it withdraws."""
+    """The creator learns that the ledger is fenced: somebody recovers it, and it withdraws."""
     mine, adds = s.clients[client], s.messages[client].adds
     if mine.status != "open":
         return "the client has no open ledger"
@@ -428,7 +428,7 @@ def close_over_recovery(s: State, mine) -> str:
     """Close the ledger at the creator's LAC, although somebody recovers it.
 
     As BookKeeper 4.18.0 does: its close reads the metadata again, and writes CLOSED over
-    IN_RECOVERY. A creator that hears that it is fenced closes by itself.
+    IN_RECOVERY. A creator that learns that it is fenced closes on its own.
     """
     if mine.status != "open" and mine.status != "client_withdrawn":
         return "the client has not created the ledger, or has closed it"

@@ -29,7 +29,7 @@ CHALLENGES = [
     ),
     Challenge(
         "receive_it_twice",
-        "Be told twice",
+        "Receive it twice",
         "There is one message, A, without a key, and no broker crashes. Let the consumer receive it"
         " twice: nothing tells it that this is the same message. Compaction keeps such messages"
         " here.",
@@ -101,7 +101,7 @@ CHALLENGES = [
     Challenge(
         "pull_the_rug",
         "Pull the rug from under a reader",
-        "This variant updates context and horizon together, so that nobody is told anything twice."
+        "This variant updates context and horizon together, so that nobody receives anything twice."
         " All the same: let the ledger be deleted which the consumer is reading.",
         spec="pulsar.compaction_duplicate_fixed",
         constants={**A_READER, "message_sent_limit": 1, "max_crash_times": 0},
@@ -116,8 +116,8 @@ CHALLENGES = [
     Challenge(
         "delete_what_the_cursor_names",
         "Delete what the cursor names",
-        "The rules are those of Pulsar 4.2.4, and nobody crashes. Once, the compactor may hear of a"
-        " failure. Let a key that has a value be lost to a consumer that connects.",
+        "The rules are those of Pulsar 4.2.4, and nobody crashes. Once, the compactor may learn of"
+        " a failure. Let a key that has a value be lost to a consumer that connects.",
         spec="pulsar.compaction_v4_2",
         constants={
             "model_consumer": True,

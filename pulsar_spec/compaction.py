@@ -215,7 +215,7 @@ def forget_phase_one(s: State) -> None:
 
 @spec.action
 def compactor_phase_two_delete_ledger(s: State, c: Constants):
-    """The last ledger but one is deleted, if it exists, and the compactor begins anew.
+    """The last ledger but one is deleted, if it exists, and the compactor begins again.
 
     After a crash the last but one need not be the one that nobody uses. Pulsar 4.2.4 deletes the
     ledger of the previous context instead.

@@ -72,7 +72,7 @@ def compactor_phase_two_write_registered(s: State, c: Constants):
 
 
 def compactor_phase_two_delete_unused_ledgers(s: State, c: Constants):
-    """All ledgers but the new one are deleted, and the compactor begins anew."""
+    """All ledgers but the new one are deleted, and the compactor begins again."""
     if s.compactor_state != "compactor_in_phase_two_delete_ledger":
         return "the compactor is not about to delete a ledger"
     delete_unused_ledgers(s)

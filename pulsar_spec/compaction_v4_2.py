@@ -11,7 +11,7 @@ updates_together: context and horizon change in one step, as under a lock.
 trims_topic: the topic's own messages may be deleted once the cursor is past them.
 reads_in_two_stages: for a consumer that reads by_position, the broker first compares its position
     with the horizon, and later reads from the ledger or the topic. Nothing is locked in between.
-max_lost_answers: the cursor is written, but the compactor hears of a failure, and deletes its
+max_lost_answers: the cursor is written, but the compactor learns of a failure, and deletes its
     ledger.
 
 What breaks, with two messages, one key, one value and no crash, for a consumer by_position:

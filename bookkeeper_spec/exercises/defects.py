@@ -15,7 +15,7 @@ THREE_BOOKIES = {
     "lac_from_fragment": "false",
 }
 
-# --- Defect 1: mend it in another way ------------------------------------------------------------
+# --- Defect 1: fix it in another way ------------------------------------------------------------
 
 
 def bookie_sends_read_response(s, c, bookie, entry, lost):
@@ -77,7 +77,7 @@ def make_a_no_last(answer) -> Feedback:
     )
 
 
-# --- Defect 2: mend it ---------------------------------------------------------------------------
+# --- Defect 2: fix it ---------------------------------------------------------------------------
 
 
 def w2_receives_fencing_read_lac_response(s, c, bookie, lac):
@@ -99,7 +99,7 @@ def w2_recovers_the_second_fragment(s, c):
 
 @exercise(
     hints=[
-        "The bookies of a new fragment may never have heard of the ledger: their LAC is 0. Does w2"
+        "The bookies of a new fragment may not know the ledger: their LAC is 0. Does w2"
         " know better, without asking anybody?",
         "The writer began the last fragment after its own LAC. So everything before it is"
         " confirmed: w2 has `s.w2.curr_fragment.first_entry_id`.",

@@ -46,7 +46,7 @@ impatient = with_action(
         " fragment of an entry.",
     ],
     answer=acknowledged_is_on_an_ack_quorum,
-    why="This is what a caller relies on when it hears that an entry is written: ack_quorum - 1"
+    why="This is what a caller relies on when it learns that an entry is written: ack_quorum - 1"
     " bookies may be lost. It says nothing of the write quorum, and nothing of the metadata: an"
     " entry may be on all bookies and beyond the end of the ledger (notebook 02).",
 )

@@ -43,8 +43,8 @@ def count_from_the_right_mark(answer) -> Feedback:
 
     This is what a recovery of an unbounded ledger makes of a confirmation. Change it so that no
     ledger is closed with an entry that is not on a write quorum. The check explores two clients and
-    two bookies without any loss: all invariants must hold, and whoever takes over must still be
-    able to close the ledger.
+    two bookies without any loss: all invariants must hold, and a client that takes over must still
+    be able to close the ledger.
     """
     return repair(
         unbounded_ledgers.spec.bind(max_lost_messages=0),

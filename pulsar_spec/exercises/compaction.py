@@ -83,7 +83,7 @@ def _as_text(topic: Any) -> str:
     return "\n".join(f"    {line}" for line in topic.to_string(index=False).splitlines())
 
 
-# --- 02: what is promised for messages without a key ---------------------------------------------
+# --- 11: what is promised for messages without a key ---------------------------------------------
 
 
 def no_keyless_message_is_lost(s, c):
@@ -271,7 +271,7 @@ def compactor_phase_two_update_context(s, c):
 def update_both_at_once(answer) -> Feedback:
     """Leave no moment in between.
 
-    Rewrite `compactor_phase_two_update_context` so that no consumer is told anything twice. The
+    Rewrite `compactor_phase_two_update_context` so that no consumer receives anything twice. The
     check explores two messages that are kept without a key, with a consumer that reads the ledger
     and then the topic. Nothing that the horizon promises may be missing, either.
     """

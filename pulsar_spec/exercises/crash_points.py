@@ -1,7 +1,7 @@
 """What a crash does, by the moment in which it comes: counted over all reachable states.
 
 For every state in which the broker may crash, it crashes there, and the next compaction runs to its
-end. What is then on disk and not in use stays there for ever.
+end. What is then on disk and not in use stays there forever.
 """
 
 from typing import TYPE_CHECKING, Any
