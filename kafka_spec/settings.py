@@ -1,24 +1,18 @@
 """What settings promise: one partition of a KRaft cluster, in an operator's words.
 
-What it models: each step is something that an operator can name. A record is sent or copied, a
-follower falls behind or rejoins, a broker is killed, loses power, pauses, is stopped, gets a new
-disk, starts. How often each fault may happen is a constant. A search of all states then tells what
-the settings promise within these faults. Four promises are invariants, and so is their price: does
-the partition take writes, does it wait for a broker, does it need an operator?
+What it models: each step is something that an operator can name. How often each fault may happen is
+a constant; a search of all states tells what is promised within these faults. Four promises are
+invariants, and so is their price: does the partition take writes, wait for a broker, need an
+operator? Releases differ in six rules, each with its ticket; one stands for those up to the next.
 
-Releases differ in six rules, each with its ticket below. A release stands for itself and for those
-up to the next one in the list.
-
-Simplified: decisions are atomic. The controller acts at once, and all brokers in reach learn of it
-at once: no broker obeys an old request, and a leader without a session serves nobody. All share one
-high watermark. A consumer reads what it may as soon as it may. A session ends before its broker
-registers again. Of the candidates the first in the assignment leads, as in Kafka; leadership does
-not return to the preferred leader. So losses that need two quick elections or two leaders at once
-are not seen here: `unclean_leader_election` (the talk) and `kip_966` have these.
+Simplified: decisions are atomic, and all brokers in reach learn of them at once. All share one high
+watermark; consumers read what they may as soon as they may. A session ends before its broker
+registers again. The first candidate in the assignment leads; leadership does not move back. Losses
+that need two quick elections or two leaders are in `unclean_leader_election` and `kip_966`.
 Left out: reassignments, retention, transactions, remote storage, several directories on a broker.
 
-What breaks: with the defaults (3 replicas, min.insync.brokers 2, acks=all; one clean stop, one
-pause, one power cut) release 3.9 loses an acknowledged record in 6 steps; 4.1 with ELR keeps it.
+What breaks: by default (3 replicas, min.insync.replicas 2, acks=all; a stop, a pause, a power cut)
+release 3.9 loses an acknowledged record in 6 steps; 4.1 with ELR keeps it.
 
 Source: Kafka's `Partition`, `PartitionChangeBuilder` and `ReplicationControlManager`; the class,
 the release and the recorded run of each rule stand in `in_real_kafka.md`.
@@ -44,7 +38,6 @@ class Constants(NamedTuple):
     racks: Annotated[int, Limits(1, 5, "power supplies; brokers take them in turn")] = 3
     release: Annotated[str, choice(*RELEASES, meaning="Kafka, up to the next of these")] = "3.9"
     values: Annotated[int, Limits(1, 3, "records that are sent", classes=(3,))] = 1
-
     lags: Annotated[int, Limits(0, 9, "followers fall behind, and leave the ISR")] = 0
     give_ups: Annotated[int, Limits(0, 9, "producers wait no longer (delivery.timeout.ms)")] = 0
     stops: Annotated[int, Limits(0, 9, "clean shutdowns")] = 1
@@ -55,8 +48,6 @@ class Constants(NamedTuple):
     new_disks: Annotated[int, Limits(0, 9, "disks are replaced while their brokers are down")] = 0
     machines: Annotated[int, Limits(0, 9, "brokers are lost for good")] = 0
 
-
-# --- State ---------------------------------------------------------------------------------------
 
 Broker = Node("replicas", noun="broker")
 Value = Node("values", noun="record")
@@ -69,10 +60,27 @@ class Record(Struct):
     epoch: Int8  # of the leader that wrote it
 
 
-class Happened(Struct):
-    """How often each fault happened."""
+class State(Struct):
+    """What the controller wrote down, the brokers, and what clients know."""
 
-    lags: Int8
+    leader: Broker
+    leader_epoch: Int8
+    isr: NodeSet(Broker)
+    elr: NodeSet(Broker)
+    last_leader: Broker  # the last known leader; it counts while ISR and ELR are empty
+    unfenced: NodeSet(Broker)  # in reach: these have a session with the controller
+    running: NodeSet(Broker)  # one that runs and is fenced is paused, or cut off
+    dirty: NodeSet(Broker)  # down, without the file that a clean shutdown leaves
+    disk_is_new: NodeSet(Broker)  # down, on a disk that the controller has not seen
+    gone: NodeSet(Broker)  # down for good
+    follows: NodeSet(Broker)  # in this leader's epoch, they have cut off what it lacks
+    log: Per(Broker, Seq(Record, "values"))
+    high_watermark: Int8
+    sent: Int8
+    acknowledged: NodeSet(Value)
+    failed: NodeSet(Value)  # their producers were told so
+    read: NodeSet(Value)
+    lags: Int8  # so many so far, as of the other faults
     give_ups: Int8
     stops: Int8
     pauses: Int8
@@ -83,45 +91,9 @@ class Happened(Struct):
     machines: Int8
 
 
-class State(Struct):
-    """What the controller wrote down, the brokers, and what clients know."""
-
-    leader: Broker
-    leader_epoch: Int8
-    isr: NodeSet(Broker)
-    elr: NodeSet(Broker)
-    last_leader: Broker  # the last known leader; it counts while ISR and ELR are empty
-    unfenced: NodeSet(Broker)  # in reach: these have a session with the controller
-
-    running: NodeSet(Broker)  # one that runs and is fenced is paused, or cut off
-    dirty: NodeSet(Broker)  # down, without the file that a clean shutdown leaves
-    disk_is_new: NodeSet(Broker)  # down, on a disk that the controller has not seen
-    gone: NodeSet(Broker)  # down for good
-    follows: NodeSet(Broker)  # in this leader's epoch, they have cut off what it lacks
-    log: Per(Broker, Seq(Record, "values"))
-    high_watermark: Int8
-
-    sent: Int8
-    acknowledged: NodeSet(Value)
-    failed: NodeSet(Value)  # their producers were told so
-    read: NodeSet(Value)
-    happened: Happened
-
-
-spec = Spec(
-    "kafka.settings",
-    State,
-    Constants,
-    __doc__,
-    draw=draw_settings,
-    choices=SETTINGS,
-    configurations=(
-        Configuration(
-            "default",
-            "3.9: a stop, a pause and a power cut",
-            "violated in 7 states, after 1,989 distinct states",
-        ),
-    ),
+spec = Spec("kafka.settings", State, Constants, __doc__, draw=draw_settings, choices=SETTINGS)
+spec.configurations = (
+    Configuration("default", "release 3.9", "violated in 7 states, after 1,989 distinct states"),
 )
 
 
@@ -151,9 +123,6 @@ def has_elr(c) -> bool:
     return c.elr and (c.release == "4.0" or c.release == "4.1" or c.release == "4.3")
 
 
-# --- The rules of a release, the controller, and the leader --------------------------------------
-
-
 def change_isr(s, c, isr: NodeSet(Broker)) -> None:
     """Write down another ISR. With ELR, members that leave one that is too small stay eligible."""
     if has_elr(c):
@@ -176,15 +145,14 @@ def candidates(s, c) -> NodeSet(Broker):
     if len(found) == 0 and elects_uncleanly(c):
         found = s.unfenced
     if len(found) == 0 and has_elr(c) and len(s.isr | s.elr) == 0:
-        found = only(s.last_leader)
-        if c.release != "4.0":  # which elects it even if it is away (KAFKA-19522)
-            found = found & s.unfenced
+        # 4.0 elects it even if it is away (KAFKA-19522).
+        found = only(s.last_leader) if c.release == "4.0" else only(s.last_leader) & s.unfenced
     return found
 
 
 def elect(s, c) -> None:
     """Keep a leader that may go on leading, or elect the first of the candidates."""
-    if s.leader == NONE or s.leader not in s.isr & s.unfenced:
+    if s.leader not in s.isr & s.unfenced:
         if s.leader != NONE:
             s.last_leader = s.leader
         s.leader = smallest(candidates(s, c))
@@ -199,20 +167,11 @@ def elect(s, c) -> None:
     commit(s, c)
 
 
-def serves(s) -> bool:
-    """Is there a leader in reach?"""
-    return s.leader != NONE and s.leader in s.unfenced
-
-
 def commit(s, c) -> None:
-    """Raise the high watermark to what the whole ISR has; answer producers, and let consumers read.
-
-    With acks=all a producer is told that its record failed if the ISR is too small by then.
-    """
+    """Commit what the whole ISR has: consumers read it; with acks=all producers are answered."""
     is_large_enough = len(s.isr) >= smallest_isr(c)
-    if not is_large_enough and c.release != "3.6":  # which advances with any ISR (KAFKA-15583)
-        return
-    if not serves(s) or not is_subset(s.isr, s.follows):
+    may_advance = is_large_enough or c.release == "3.6"  # which asks for no size (KAFKA-15583)
+    if not may_advance or s.leader not in s.unfenced or not is_subset(s.isr, s.follows):
         return
     held = min(len(s.log[member]) for member in s.isr)
     for offset in range(s.high_watermark, held):
@@ -226,30 +185,19 @@ def commit(s, c) -> None:
     s.high_watermark = max(s.high_watermark, held)
 
 
-def common_prefix(log, other) -> int:
-    """How many records from the start on are the same in both logs."""
-    length = 0
-    while length < min(len(log), len(other)) and log[length] == other[length]:
-        length += 1
-    return length
-
-
-# --- Records -------------------------------------------------------------------------------------
-
-
 @spec.action
 def send(s: State, c: Constants):
     """A producer sends the next record to the leader. With acks=0 it does not hear of an error."""
     if s.sent == c.values:
         return "all records are sent"
-    if not serves(s) and c.acks != "0":
+    if s.leader not in s.unfenced and c.acks != "0":
         return "no leader is in reach"
     if c.acks == "all" and len(s.isr) < smallest_isr(c):
         return "NotEnoughReplicasException: the ISR is smaller than min.insync.replicas"
     s.sent += 1
     if c.acks != "all":
         s.acknowledged = with_node(s.acknowledged, s.sent)
-    if serves(s):
+    if s.leader in s.unfenced:
         append(s.log[s.leader], Record(value=s.sent, epoch=s.leader_epoch))
     commit(s, c)
     return TAKEN
@@ -258,12 +206,12 @@ def send(s: State, c: Constants):
 @spec.action
 def copy(s: State, c: Constants, follower: Broker):
     """A follower fetches. In a new epoch it first cuts off what the leader does not have."""
-    if not serves(s):
-        return "no leader is in reach"
-    if follower == s.leader or follower not in s.unfenced:
-        return "this broker leads, or is not in reach"
+    if s.leader not in s.unfenced or follower not in s.unfenced:
+        return "this broker, or a leader, is not in reach"
     mine, theirs = s.log[follower], s.log[s.leader]
-    same = common_prefix(mine, theirs)
+    same = 0
+    while same < min(len(mine), len(theirs)) and mine[same] == theirs[same]:
+        same += 1
     if follower in s.follows and same == len(theirs):
         return "it has everything"
     truncate(mine, same)
@@ -277,13 +225,11 @@ def copy(s: State, c: Constants, follower: Broker):
 @spec.action
 def fall_behind(s: State, c: Constants, follower: Broker):
     """A follower has not caught up for replica.lag.time.max.ms, and is dropped from the ISR."""
-    if s.happened.lags == c.lags:
+    if s.lags == c.lags:
         return "no follower falls behind any more"
-    if not serves(s):
-        return "no leader is in reach"
-    if follower == s.leader or follower not in s.isr:
-        return "this broker is no follower in the ISR"
-    s.happened.lags += 1
+    if s.leader not in s.unfenced or follower == s.leader or follower not in s.isr:
+        return "this broker is no follower in the ISR of a leader in reach"
+    s.lags += 1
     change_isr(s, c, without_node(s.isr, follower))
     commit(s, c)
     return TAKEN
@@ -292,10 +238,10 @@ def fall_behind(s: State, c: Constants, follower: Broker):
 @spec.action
 def rejoin(s: State, c: Constants, follower: Broker):
     """A follower has caught up, and is in the ISR again."""
-    if not serves(s):
-        return "no leader is in reach"
-    if follower in s.isr or follower not in s.unfenced:
-        return "this broker is in the ISR, or is fenced"
+    if s.leader not in s.unfenced or follower not in s.unfenced:
+        return "this broker, or a leader, is not in reach"
+    if follower in s.isr:
+        return "this broker is in the ISR"
     held, theirs = len(s.log[follower]), s.log[s.leader]
     if follower not in s.follows or held < s.high_watermark:
         return "it has not reached the high watermark"
@@ -309,42 +255,35 @@ def rejoin(s: State, c: Constants, follower: Broker):
 @spec.action
 def give_up(s: State, c: Constants, value: Value):
     """No answer came within delivery.timeout.ms: the producer tells its caller of a failure."""
-    if s.happened.give_ups == c.give_ups:
+    if s.give_ups == c.give_ups:
         return "no producer gives up any more"
     if c.acks == "0" or value > s.sent or value in s.failed:
         return "nobody waits for this record"
-    s.happened.give_ups += 1
+    s.give_ups += 1
     s.acknowledged = without_node(s.acknowledged, value)
     s.failed = with_node(s.failed, value)
     return TAKEN
 
 
-# --- Faults, and coming back ---------------------------------------------------------------------
-
-
-def go_down(s, c, broker) -> None:
-    """The broker's process ends, and with it its session."""
+def go_down(s, c, broker, flushed) -> None:
+    """The process ends, and with it its session; so many of its records are on its disk."""
+    truncate(s.log[broker], flushed)
     s.running = without_node(s.running, broker)
+    s.dirty = with_node(s.dirty, broker)
     s.follows = without_node(s.follows, broker)
     fence(s, c, broker)
-
-
-def crash(s, c, broker, flushed) -> None:
-    """The broker's process dies, and so many of its records are on its disk."""
-    truncate(s.log[broker], flushed)
-    s.dirty = with_node(s.dirty, broker)
-    go_down(s, c, broker)
 
 
 @spec.action
 def stop(s: State, c: Constants, broker: Broker):
     """A clean shutdown: everything is flushed, and a file says so."""
-    if s.happened.stops == c.stops:
+    if s.stops == c.stops:
         return "no broker is stopped any more"
     if broker not in s.unfenced:
         return "this broker is not in reach"
-    s.happened.stops += 1
-    go_down(s, c, broker)
+    s.stops += 1
+    go_down(s, c, broker, len(s.log[broker]))
+    s.dirty = without_node(s.dirty, broker)
     elect(s, c)
     return TAKEN
 
@@ -352,11 +291,11 @@ def stop(s: State, c: Constants, broker: Broker):
 @spec.action
 def pause(s: State, c: Constants, broker: Broker):
     """A broker pauses, or its network is cut, until its session has ended."""
-    if s.happened.pauses == c.pauses:
+    if s.pauses == c.pauses:
         return "no broker pauses any more"
     if broker not in s.unfenced:
         return "this broker is not in reach"
-    s.happened.pauses += 1
+    s.pauses += 1
     fence(s, c, broker)
     elect(s, c)
     return TAKEN
@@ -365,12 +304,12 @@ def pause(s: State, c: Constants, broker: Broker):
 @spec.action
 def kill(s: State, c: Constants, broker: Broker):
     """The process is killed or crashes; its disk keeps everything."""
-    if s.happened.kills == c.kills:
+    if s.kills == c.kills:
         return "no broker is killed any more"
     if broker not in s.unfenced:
         return "this broker is not in reach"
-    s.happened.kills += 1
-    crash(s, c, broker, len(s.log[broker]))
+    s.kills += 1
+    go_down(s, c, broker, len(s.log[broker]))
     elect(s, c)
     return TAKEN
 
@@ -378,14 +317,14 @@ def kill(s: State, c: Constants, broker: Broker):
 @spec.action
 def lose_power(s: State, c: Constants, broker: Broker, flushed: Range(0, "values")):
     """The power of one broker fails: only so many of its records had been flushed."""
-    if s.happened.power_cuts == c.power_cuts:
+    if s.power_cuts == c.power_cuts:
         return "no broker loses power any more"
     if broker not in s.unfenced:
         return "this broker is not in reach"
     if flushed > len(s.log[broker]):
         return "it has fewer records"
-    s.happened.power_cuts += 1
-    crash(s, c, broker, flushed)
+    s.power_cuts += 1
+    go_down(s, c, broker, flushed)
     elect(s, c)
     return TAKEN
 
@@ -393,14 +332,14 @@ def lose_power(s: State, c: Constants, broker: Broker, flushed: Range(0, "values
 @spec.action
 def rack_loses_power(s: State, c: Constants, rack: Range(1, "racks")):
     """A power supply fails: all its brokers go down at once, and nothing had been flushed."""
-    if s.happened.rack_cuts == c.rack_cuts:
+    if s.rack_cuts == c.rack_cuts:
         return "no power supply fails any more"
     if rack > c.replicas:
         return "no broker is there"
-    s.happened.rack_cuts += 1
+    s.rack_cuts += 1
     for broker in range(rack, c.replicas + 1, c.racks):
         if broker in s.running:
-            crash(s, c, broker, 0)
+            go_down(s, c, broker, 0)
     elect(s, c)
     return TAKEN
 
@@ -408,11 +347,11 @@ def rack_loses_power(s: State, c: Constants, rack: Range(1, "racks")):
 @spec.action
 def replace_disk(s: State, c: Constants, broker: Broker):
     """A broker that is down gets a new disk, formatted with its old number."""
-    if s.happened.new_disks == c.new_disks:
+    if s.new_disks == c.new_disks:
         return "no disk is replaced any more"
     if broker in s.running | s.gone:
         return "this broker runs, or is gone"
-    s.happened.new_disks += 1
+    s.new_disks += 1
     truncate(s.log[broker], 0)
     s.dirty = with_node(s.dirty, broker)
     s.disk_is_new = with_node(s.disk_is_new, broker)
@@ -422,23 +361,20 @@ def replace_disk(s: State, c: Constants, broker: Broker):
 @spec.action
 def lose_machine(s: State, c: Constants, broker: Broker):
     """A machine is lost for good, with its disks."""
-    if s.happened.machines == c.machines:
+    if s.machines == c.machines:
         return "no machine is lost any more"
     if broker in s.gone:
         return "this broker is gone"
-    s.happened.machines += 1
+    s.machines += 1
     s.gone = with_node(s.gone, broker)
-    crash(s, c, broker, 0)
+    go_down(s, c, broker, 0)
     elect(s, c)
     return TAKEN
 
 
 @spec.action
 def start(s: State, c: Constants, broker: Broker):
-    """A broker is back: it starts, or its pause is over, and it has a session.
-
-    With ELR one that was not shut down cleanly leaves ISR and ELR.
-    """
+    """A broker is back: it starts, or its pause is over. One that crashed leaves ISR and ELR."""
     if broker in s.unfenced | s.gone:
         return "this broker is in reach, or is gone"
     if has_elr(c) and broker in s.dirty:
@@ -452,9 +388,6 @@ def start(s: State, c: Constants, broker: Broker):
     s.disk_is_new = without_node(s.disk_is_new, broker)
     elect(s, c)
     return TAKEN
-
-
-# --- Four promises, and their price --------------------------------------------------------------
 
 
 def has(s, broker, value) -> bool:
@@ -496,14 +429,14 @@ def told_failed_is_not_written(s: State, c: Constants):
 @spec.invariant(by_default=False)
 def is_online(s: State, c: Constants):
     """A broker in reach leads."""
-    return HOLDS if serves(s) else "the partition is offline"
+    return HOLDS if s.leader in s.unfenced else "the partition is offline"
 
 
 @spec.invariant(by_default=False)
 def takes_writes(s: State, c: Constants):
     """If a broker leads, it takes writes once the brokers in reach are in the ISR."""
     is_too_small = c.acks == "all" and len(s.isr) < smallest_isr(c)
-    if serves(s) and is_too_small and is_subset(s.unfenced, s.isr):
+    if s.leader in s.unfenced and is_too_small and is_subset(s.unfenced, s.isr):
         return "the ISR is smaller than min.insync.replicas"
     return HOLDS
 
@@ -515,15 +448,3 @@ def needs_no_operator(s: State, c: Constants):
     if s.leader == NONE and is_subset(may_lead, s.gone) and not elects_uncleanly(c):
         return "every broker that may lead is lost for good"
     return HOLDS
-
-
-@spec.situation(expected=True)
-def everything_is_acknowledged(s: State, c: Constants) -> bool:
-    """All records are acknowledged."""
-    return len(s.acknowledged) == c.values
-
-
-@spec.situation
-def the_partition_is_offline(s: State, c: Constants) -> bool:
-    """Nobody leads, or the leader is out of reach."""
-    return not serves(s)

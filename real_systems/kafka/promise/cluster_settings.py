@@ -34,7 +34,9 @@ RULES = {
 }
 """A release with ELR on or off, for each set of rules that the model has."""
 
-NO_FAULTS = dict.fromkeys(model.Happened.__annotations__, 0)
+_CONSTANTS = model.Constants._fields
+NO_FAULTS = dict.fromkeys(_CONSTANTS[_CONSTANTS.index("lags") :], 0)
+
 PROMISES = ("acknowledged_is_readable", "acknowledged_is_on_a_disk", "read_stays_readable")
 PRICE = {
     "needs_no_operator": "may need an operator",
