@@ -8,6 +8,7 @@ entries bypass the journal keeps the fence, in the journal.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from bookkeeper_spec import properties, protocol, with_limbo
-from protocol_lab.errors import LabError, quoted, unknown
+from protocol_lab.errors import LabError, quoted, shortened, unknown
 from protocol_lab.model.spec import Model
 from real_systems.promise import promise_table
 from real_systems.promise.promise_table import Row
@@ -92,7 +93,8 @@ class Settings(promise_table.Settings):
     price: ClassVar = {}
     limits = (
         "Kept means: in every state that these faults lead to, with one entry, two clients and no"
-        " lost message, by the rules of 4.18.0 as the model bookkeeper.with_limbo has them, or of"
+        " lost message, on as many bookies as the write quorum, by the rules of 4.18.0 as the model"
+        " bookkeeper.with_limbo has them, or of"
         " the release as bookkeeper.protocol has them. It does not mean safe."
     )
 
@@ -189,12 +191,14 @@ def golden_cells() -> Iterator[tuple[Settings, Row, list[Any]]]:
             yield settings, settings.row_named(name), figures
 
 
-_IN_FILES = {
+_JOURNAL_IN_FILES = {"journalSyncData": "not synced", "journalWriteData": "bypassed"}
+_SETTINGS = {
     "managedLedgerDefaultWriteQuorum": "write_quorum",
     "managedLedgerDefaultAckQuorum": "ack_quorum",
     "dataIntegrityChecking": "integrity",
+    **dict.fromkeys(_JOURNAL_IN_FILES, "journal"),
 }
-_JOURNAL_IN_FILES = {"journalSyncData": "not synced", "journalWriteData": "bypassed"}
+_IN_FILE = re.compile(rf"^[ \t]*({'|'.join(_SETTINGS)})[ \t]*[=:][ \t]*(\S+)", re.M)
 _FLAGS = {"true": True, "false": False, "on": True, "off": False}
 
 
@@ -203,20 +207,26 @@ def read(files: Iterable[tuple[str, str]], **given: Any) -> Settings:
     what is given outranks them. Raises LabError."""
     values: dict[str, Any] = {}
     said: dict[str, str] = {}
+    keys: dict[str, tuple[str, str]] = {}
     for name, text in files:
-        lines = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
-        found = {key.strip(): value.strip() for key, _, value in lines if value.strip()}
-        for key in set(found) & {*_IN_FILES, *_JOURNAL_IN_FILES}:
-            setting = _IN_FILES.get(key, "journal")
-            if setting != "journal":
-                values[setting] = _checked(setting, found[key])
-            elif found[key] == "false" and values.get("journal") != "bypassed":
-                values["journal"] = _JOURNAL_IN_FILES[key]
-            said[setting] = name
-        if name not in said.values():
+        found = _IN_FILE.findall(text)
+        if not found:
             raise LabError(
                 f"{name} names none of the settings: give bk_server.conf, or Pulsar's broker.conf."
             )
+        for key, value in found:
+            if keys.setdefault(key, (name, value))[1] != value:
+                raise LabError(
+                    f"{keys[key][0]} says {key}={shortened(keys[key][1])}, and {name} says"
+                    f" {shortened(value)}: give one of them."
+                )
+    for key, (name, value) in keys.items():
+        setting = _SETTINGS[key]
+        said[setting] = name
+        if setting != "journal":
+            values[setting] = _checked(setting, value)
+        elif not _checked("integrity", value, key) and values.get("journal") != "bypassed":
+            values["journal"] = _JOURNAL_IN_FILES[key]
     for setting, value in given.items():
         if setting not in Settings.names:
             raise unknown("setting", setting, Settings.names)
@@ -230,8 +240,9 @@ def read(files: Iterable[tuple[str, str]], **given: Any) -> Settings:
     return settings
 
 
-def _checked(name: str, text: str) -> Any:
-    """The value of a setting. Raises LabError for one that it can't have."""
+def _checked(name: str, text: str, called: str = "") -> Any:
+    """The value of a setting. called: its name in a message. Raises LabError for one that it can't
+    have."""
     wanted = "1, 2 or 3, which is as far as the searches go"
     if "quorum" in name:
         if text in ("1", "2", "3"):
@@ -244,4 +255,4 @@ def _checked(name: str, text: str) -> Any:
         if text.replace("_", " ") in Settings.choices[name]:
             return text.replace("_", " ")
         wanted = " or ".join(Settings.choices[name])
-    raise LabError(f"{name.replace('_', ' ')} {quoted(text)}: it must be {wanted}.")
+    raise LabError(f"{called or name.replace('_', ' ')} {quoted(text)}: it must be {wanted}.")

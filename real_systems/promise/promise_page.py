@@ -73,6 +73,10 @@ class Page:
         self, settings: Settings, wanted: dict[str, Any], search: Search
     ) -> dict[str, Any]:
         if wanted["for"] == "settings":
+            for name, value in settings.values.items():
+                if value not in settings.choices[name]:
+                    asked = settings.phrase(name, value)
+                    raise LabError(f"{asked}: ask lab.py promise, the page's search is too small.")
             rest = ", ".join(settings.assumed)
             return {
                 "chosen": {name: text_of(value) for name, value in settings.values.items()},

@@ -62,6 +62,21 @@ def test_a_cell_and_its_story(page, name, steps):
     assert told_as["scenario"].startswith(f"# spec: {page.first.model(row).spec.name}")
 
 
+@pytest.mark.parametrize(
+    ("page", "text", "said"),
+    [
+        (cluster_page, "min.insync.replicas=9", "it must be a number from 1 to 5"),
+        (ledger_page, "journalSyncData=maybe", "journalSyncData 'maybe': it must be on or off"),
+        (ledger_page, "journalSyncData=true\njournalSyncData=false", "give one of them"),
+        (ledger_page, "managedLedgerDefaultWriteQuorum=3", "write quorum 3: ask lab.py promise"),
+    ],
+)
+def test_a_file_that_can_not_be_answered_gets_a_sentence(page, text, said):
+    question = json.dumps({"for": "settings", "chosen": {}, "files": [["a", text]]})
+    answer = asyncio.run(page.answer(question, None))
+    assert said in json.loads(answer)["error"]
+
+
 @pytest.mark.parametrize("page", [cluster_page.PAGE, ledger_page.PAGE], ids=["kafka", "bookkeeper"])
 def test_the_first_table_is_whole(page):
     """Each row has each column, from golden cells."""

@@ -38,8 +38,9 @@ function askTable(holder, engine, play) {
 
   const change = () =>
     during(async (isLatest) => {
-      const settled = await ask("settings", files.length ? { chosen: {}, files } : {});
+      const given = files;
       files = [];
+      const settled = await ask("settings", given.length ? { chosen: {}, files: given } : {});
       if (!isLatest()) return;
       choose(settled.chosen);
       for (const each of ["title", "story", "summary"]) part(each).replaceChildren();
@@ -112,7 +113,8 @@ function askTable(holder, engine, play) {
   holder.addEventListener("drop", ({ dataTransfer }) => void dropped(dataTransfer).then(read));
 
   function choose(said) {
-    for (const [name, value] of Object.entries(said)) if (form.elements[name]) form.elements[name].value = value;
+    for (const select of form.querySelectorAll("select"))
+      if ([...select.options].some(({ value }) => value === said[select.name])) select.value = said[select.name];
   }
 
   if (location.hash.startsWith(address)) {

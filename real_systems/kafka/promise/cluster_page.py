@@ -22,10 +22,9 @@ _FILES = (
     "</textarea></details>"
 )
 _LEGEND = (
-    "Lost · 6: the shortest story has six steps. Passed over: a good copy was there, and another"
-    " broker led. Destroyed: no good copy was left. Written: consumers read the record, whose"
-    " producer was told that it failed. Run: recorded on real brokers of this release."
-    f" {Settings.limits} Other losses need two quick elections, or two leaders at once: "
+    "Lost · 6: the shortest story has six steps. Destroyed: no copy was left. Written: consumers"
+    " read a record whose producer was told that it failed. Run: recorded on real brokers of this"
+    f" release. {Settings.limits} Other losses need two quick elections, or two leaders at once: "
     '<a href="notebooks/kafka/03_the_talk.html#The-search">the talk</a> has them.'
     ' <a href="docs/public_questions.html">Questions of other people</a>, answered.'
 )

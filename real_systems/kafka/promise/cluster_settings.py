@@ -167,7 +167,8 @@ class Settings(promise_table.Settings):
 
     def model(self, row: Row) -> Model:
         """The model of a cell."""
-        return model.spec.bind(**NO_FAULTS | dict(row.faults) | self.values)
+        asked = self.values | {"racks": min(self.racks, self.replicas)}
+        return model.spec.bind(**NO_FAULTS | dict(row.faults) | asked)
 
     def is_destroyed(self, row: Row) -> Callable[..., str]:
         """The invariant that every record which was acknowledged is on some disk."""
@@ -283,7 +284,7 @@ def release_of(text: str) -> str:
     >>> release_of("3.8.1"), release_of("4.4.0")
     ('3.7', '4.3')
     """
-    found = re.match(r"(\d+)\.(\d+)", text)
+    found = re.match(r"([0-4])\.(\d{1,3})(?!\d)", text, re.A)
     if not found:
         raise LabError(f"{quoted(text)} is no release of Kafka: write one such as 4.1 or 3.9.1.")
     asked = tuple(map(int, found.groups()))
@@ -297,19 +298,26 @@ def release_of(text: str) -> str:
 
 
 # What stands before a value: a setting's name, then = or :, perhaps in quotes.
-_VALUE = r"""\s*["']?\s*[=:]\s*["']?([\w.-]+)"""
+_VALUE = r"""[ \t]*["']?[ \t]*[=:][ \t]*["']?(\$\{\w+\}|[^\s,"'}]+)"""
 _PATTERNS = {
     "min_isr": rf"min\.insync\.replicas{_VALUE}",
     "unclean": rf"unclean\.leader\.election\.enable{_VALUE}",
-    "acks": rf"(?<![\w.])acks{_VALUE}",
+    "acks": rf"(?<!\w)(?<!commit\.required\.)acks{_VALUE}",
     "replicas": rf"(?:default\.replication\.factor|ReplicationFactor){_VALUE}",
     "elr": r"eligible\.leader\.replicas\.version.*?FinalizedVersionLevel:\s*(\d+)",
-    "release": r"metadata\.version.*?FinalizedVersionLevel:\s*(\d+\.\d+)",
+    "release": r"metadata\.version.*?SupportedMaxVersion:\s*(\d+\.\d+)",
 }
-_OF_RESOURCE = {"replicas": rf"^  replicas{_VALUE}", "release": rf"^    version{_VALUE}"}
+_OF_RESOURCE = {
+    "KafkaTopic": ("replicas", rf"^\s+replicas{_VALUE}"),
+    "Kafka": ("release", rf"^\s+kafka:\s*\n(?:\s.*\n)*?\s+version{_VALUE}"),
+}
 """Where Strimzi's resources say it: a topic's `spec.replicas`, a cluster's `spec.kafka.version`."""
 
+_SECTIONS = re.compile(r"^(?=Topic:|Feature:|.*configs for |---|\s*- apiVersion)", re.M | re.I)
 _IS_OF_A_TOPIC = re.compile(r"^Topic:|\bConfigs:|kind:\s*KafkaTopic|configs for topic", re.M)
+_IN_ENVIRONMENT = re.compile(r"\bKAFKA_(?:CFG_)?([A-Z_]+)")
+_ZOOKEEPER = re.compile(r"^\s*zookeeper(?:\.connect\s*[=:]|:)", re.M)
+_KRAFT = re.compile(r"process\.roles|strimzi\.io/kraft:\s*[\"']?enabled")
 
 
 def text_of(path: str) -> tuple[str, str]:
@@ -329,14 +337,15 @@ def read(files: Iterable[tuple[str, str]], **given: Any) -> Settings:
     """
     said: dict[str, tuple[bool, Any, str]] = {}
     for name, text in files:
-        found = _settings_in(text)
-        if not found:
+        sections = _sections(name, text)
+        if not any(sections.values()):
             raise LabError(
                 f"{name} names none of the settings: give server.properties, or what kafka-configs,"
                 " kafka-topics or kafka-features print with --describe."
             )
-        is_of_a_topic = bool(_IS_OF_A_TOPIC.search(text))
-        for setting, value in found.items():
+        found = ((text, *each) for text, values in sections.items() for each in values)
+        for section, setting, value in found:
+            is_of_a_topic = bool(_IS_OF_A_TOPIC.search(section))
             before = said.get(setting)
             if before and before[0] == is_of_a_topic and before[1] != value:
                 raise LabError(
@@ -353,19 +362,28 @@ def read(files: Iterable[tuple[str, str]], **given: Any) -> Settings:
     return _completed(values, sources)
 
 
-def _settings_in(text: str) -> dict[str, Any]:
-    """The settings that one file says; of several values of one setting, the first."""
+def _sections(name: str, text: str) -> dict[str, list[tuple[str, Any]]]:
+    """The sections of a file, such as one for each topic, each with the settings that it says."""
     lines = [line.split("synonyms=")[0] for line in text.splitlines()]
-    text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
-    patterns = dict(_PATTERNS)
-    if re.search(r"^kind:\s*Kafka", text, re.M):
-        patterns |= {name: f"{patterns[name]}|{pattern}" for name, pattern in _OF_RESOURCE.items()}
-    found = {}
-    for name, pattern in patterns.items():
-        place = re.search(pattern, text, re.M)
-        if place:
-            found[name] = _checked(name, next(each for each in place.groups() if each))
-    return found
+    text = "\n".join(line for line in lines if not line.lstrip().startswith(("#", "!")))
+    text = _IN_ENVIRONMENT.sub(lambda found: found[1].lower().replace("_", "."), text)
+    if _ZOOKEEPER.search(text) and not _KRAFT.search(text):
+        raise LabError(f"{name} is of a cluster with ZooKeeper, and the model has KRaft's rules.")
+    sections = {}
+    for section in _SECTIONS.split(text):
+        patterns = list(_PATTERNS.items())
+        kind = re.search(r"^[ -]*kind:\s*(\w+)", section, re.M)
+        if kind and kind[1] in _OF_RESOURCE:
+            patterns.append(_OF_RESOURCE[kind[1]])
+        sections[section] = [
+            (setting, _checked(setting, found[1]))
+            for setting, pattern in patterns
+            for found in re.finditer(pattern, section, re.M)
+        ]
+    topics = [values for section, values in sections.items() if section.startswith("Topic:")]
+    if any(values != topics[0] for values in topics):
+        raise LabError(f"{name} describes topics that differ: give one of them.")
+    return sections
 
 
 def _checked(name: str, text: str) -> Any:
@@ -376,16 +394,16 @@ def _checked(name: str, text: str) -> Any:
         return "all" if text == "-1" else text
     if name in ("unclean", "elr") and text.lower() in _FLAGS:
         return _FLAGS[text.lower()]
-    if name == "elr" and text.isdecimal():
-        return int(text) > 0
-    if name in ("min_isr", "replicas", "racks") and text.isdecimal() and 1 <= int(text) <= 5:
+    if name == "elr" and re.fullmatch("[0-9]+", text):
+        return text.strip("0") != ""
+    if name in ("min_isr", "replicas", "racks") and re.fullmatch("[1-5]", text):
         return int(text)
     wanted = {
         "acks": "all, 1 or 0",
         "unclean": "true or false",
         "elr": "on or off",
     }.get(name, "a number from 1 to 5, which is as far as the searches go")
-    raise LabError(f"{Settings.phrase(name, text)}: it must be {wanted}.")
+    raise LabError(f"{Settings.phrase(name, shortened(text))}: it must be {wanted}.")
 
 
 def _completed(values: dict[str, Any], sources: dict[str, str]) -> Settings:
@@ -393,6 +411,8 @@ def _completed(values: dict[str, Any], sources: dict[str, str]) -> Settings:
     release = values.get("release", Settings.release)
     if release not in WITH_ELR and values.get("elr"):
         raise LabError(f"ELR is on: that is possible from 4.0 on, not with Kafka {release}.")
+    if release not in WITH_ELR and "release" in sources:
+        sources.setdefault("elr", sources["release"])
     values.setdefault("elr", release in WITH_ELR[1:])
     values.setdefault("racks", values.get("replicas", Settings.replicas))
     return Settings(**values, said=sources)
