@@ -12,9 +12,10 @@ _FILES = (
 _LEGEND = (
     "Lost · 16: the shortest story has 16 steps. Passed over: a bookie has the entry, and the"
     " ledger was closed without it. Destroyed: no bookie has it. Run: recorded on real bookies."
-    f" {Settings.limits} A topic of Pulsar is a chain of ledgers, by default (4.2.4) with an"
-    " ensemble of 2, a write quorum of 2 and an ack quorum of 2, as above at first. For three"
-    " bookies: <code>python3 lab.py promise bookkeeper --set write_quorum=3</code>."
+    f" {Settings.limits} The quorums above are at first those of Pulsar 4.2.4:"
+    ' <a href="docs/public_questions.html#the-defaults-of-pulsar">what they promise a'
+    " topic</a>. For three bookies:"
+    " <code>python3 lab.py promise bookkeeper --set write_quorum=3</code>."
 )
 
 PAGE = Page(__name__, FIRST, read, golden_cells, (_FILES, _LEGEND))

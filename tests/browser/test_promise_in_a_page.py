@@ -40,6 +40,7 @@ def test_a_loss_plays_after_two_presses(first_page):
     assert "Broker 2 is back" in story.inner_text()
     stepper = first_page.locator("#promise .lab-page-stepper")
     stepper.get_by_text("state 1 of 7").wait_for()
+    stepper.locator(".ls-staged").wait_for()  # the picture has the size of its place
     for number in range(2, 8):
         stepper.locator("button.ls-next").click()
         stepper.get_by_text(f"state {number} of 7").wait_for(state="attached")

@@ -6,11 +6,15 @@ import json
 import pytest
 
 from protocol_lab.explore import explore
+from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.model.spec import Model
+from protocol_lab.model.transitions import evaluate
+from protocol_lab.traces.scenarios import play
 from protocol_lab.traces.walk import Walk
 from real_systems.bookkeeper import ledger_page
 from real_systems.kafka.promise import cluster_page
-from real_systems.promise.promise_table import Row
+from real_systems.promise.promise_page import _story
+from real_systems.promise.promise_table import Cell, Row
 
 
 def asked(page, row: Row, column: str, what: str) -> dict:
@@ -33,14 +37,18 @@ def told(model: Model | None, invariants: list[str]) -> dict:
     if model is None:
         return {"state": "COMPLETE", "distinct": 1, "paths": {}}
     found = explore(model, invariants=invariants, to_the_end=True, progress=False)
-    paths = {}
-    for name in [each for each in invariants if found.violating[each]]:
-        walk = Walk.begin(model)
-        paths[name] = [walk.row.hex()]
-        for step in explore(model, invariants=[name], progress=False).trace:
-            walk.take(step.text)
-            paths[name].append(walk.row.hex())
+    paths = {name: path_to(model, name) for name in invariants if found.violating[name]}
     return {"state": "COMPLETE", "distinct": found.distinct, "paths": paths}
+
+
+def path_to(model: Model, broken: str) -> list[str]:
+    """The states on a shortest path to a broken invariant, in hexadecimal."""
+    walk = Walk.begin(model)
+    rows = [walk.row.hex()]
+    for step in explore(model, invariants=[broken], progress=False).trace:
+        walk.take(step.text)
+        rows.append(walk.row.hex())
+    return rows
 
 
 @pytest.mark.slow
@@ -60,6 +68,24 @@ def test_a_cell_and_its_story(page, name, steps):
     assert "A real cluster, 4." in told_as["html"]
     assert len(told_as["scenario"].splitlines()) == steps + 1
     assert told_as["scenario"].startswith(f"# spec: {page.first.model(row).spec.name}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [cluster_page.PAGE, ledger_page.PAGE], ids=["kafka", "bookkeeper"])
+def test_each_story_plays_in_the_stepper_with_its_recordings_beside_it(page):
+    """Of every golden cell: the stepper reads the scenario, and ends where a promise is broken."""
+    for settings, row, (states, *_, steps, _) in page.golden():
+        cell = Cell(settings, row, states, tuple(steps))
+        model = settings.model(row)
+        paths = {name: [bytes.fromhex(each) for each in path_to(model, name)] for name in cell.lost}
+        shown = _story(cell, paths, [])
+        assert shown["html"].count("A real cluster") == len(cell.recordings)
+        assert bool(shown["scenario"]) == bool(cell.lost)
+        if cell.lost:
+            walk = play(read_pasted(shown["scenario"], model), model)
+            walk.last()
+            broken = [each for each in model.spec.invariants if each.name in cell.lost]
+            assert any(evaluate(model, walk.row, each.function) for each in broken)
 
 
 @pytest.mark.parametrize(

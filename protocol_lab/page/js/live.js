@@ -120,11 +120,13 @@ class LiveSource {
     if (!this.session.opens) throw new Error("This protocol was written in the notebook: the kit steps it.");
     await this.engine.start();
     const { branch, depth } = this.view.timeline;
+    const { room } = this;
     const values = await this.opened();
     this.values = values; // and those who listen are told when the first answer is there
     const isBehind = this.at !== depth - 1;
     const there = this.session.lesson ? { command: "beat", at: this.beat } : { command: "go_to", branch, depth: this.at + 1 };
     const first = isBehind || this.session.lesson ? [there] : [];
+    if (this.room !== room) first.unshift(this.room); // it was measured meanwhile
     for (const message of [...first, ...this.wanted, { command: "shown" }]) this.send(message);
   }
 

@@ -20,7 +20,7 @@ from real_systems.kafka.promise.cluster_settings import (
 from real_systems.kafka.promise.promise_of_logs import NEXT, outlook
 from real_systems.promise.promise_page import cell_of
 from real_systems.promise.promise_report import promise, recorded_runs
-from real_systems.promise.promise_table import Cell, searched, story
+from real_systems.promise.promise_table import Cell, searched
 from real_systems.runner.stories import recorded, story_of
 from real_systems.runner.story_views import command_of
 
@@ -197,14 +197,6 @@ def test_no_record_is_lost_where_nothing_happens():
         )
         cell = searched(settings, row_of("lags=2"))
         assert cell.is_kept, settings
-
-
-def test_each_story_of_a_lost_cell_can_be_replayed():
-    """`story` walks along it, and a step that can't be taken raises."""
-    for row in ROWS:
-        cell = searched(read([], acks="1", unclean="on", release="4.0", elr="on"), row)
-        for name in cell.broken:
-            assert story(cell, name).sentences
 
 
 def test_the_command(capsys, tmp_path):
