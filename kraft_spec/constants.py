@@ -1,4 +1,4 @@
-"""The constants: the size of the cluster, how far to look, what to mend or to break, and storage.
+"""The constants: the size of the cluster, how far to look, what to fix or to break, and storage.
 
 The original's constants come first, under its names; a set (Hosts, Value) is given as its size.
 With the fixes and broken rules at their defaults the protocol is the one that was published: where
@@ -55,7 +55,7 @@ class Constants(NamedTuple):
         int, Limits(0, 99, "constraint: look no further in later epochs", may_be_none=True)
     ] = NO_LIMIT
 
-    # --- Defects of the original, and what mends each ---------------------------------------------
+    # --- Defects of the original, and what fixes each ---------------------------------------------
     # docs/kraft_findings.md has each as TLC reports it, and says which the author has fixed since.
 
     # A vote request of an earlier epoch: the original refuses it and applies the new state all the
@@ -97,7 +97,7 @@ class Constants(NamedTuple):
     ] = 0
 
     # Clients whose writes are uncommitted when a leader resigns: the original tells them nothing,
-    # nor when it loses its post by a vote response or by its own removal (`server_states.enter`).
+    # nor when it loses its leadership by a vote response or its removal (`server_states.enter`).
     # Scenarios: resigned_leader_keeps_its_client_waiting,
     # vote_response_keeps_a_client_waiting, own_removal_keeps_a_client_waiting.
     resigned_writes_fixed: Annotated[

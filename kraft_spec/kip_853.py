@@ -10,7 +10,7 @@ rules in `kraft_spec` says who may do what, and which function decides it.
 
 What breaks: with the defaults, nothing. Within the bounds that the original ships with an observer
 votes twice, so that one epoch has two leaders (scenario two_leaders_in_shipped_bounds); without a
-bound on the epoch, as in its configuration for liveness, an epoch goes back. A constant mends each
+bound on the epoch, as in its configuration for liveness, an epoch goes back. A constant fixes each
 defect, and others break a rule on purpose; all are off by default (`constants`), and the scenarios
 show them.
 

@@ -178,7 +178,7 @@ def handle_vote_request(s: State, c: Constants, message: VoteRequest):
     have a configuration in which they are voters, and that they have not fetched yet; without their
     votes the cluster could get stuck (KIP-853). A request of an earlier epoch is refused, and yet
     the server may vote in that epoch: 8 states to an epoch that goes back (epoch_monotone;
-    stale_vote_request_fixed mends it, exercise refuse_without_a_trace).
+    stale_vote_request_fixed fixes it, exercise refuse_without_a_trace).
     """
     server, peer = message.dest, message.source
     reason = why_not_answer(s, message)

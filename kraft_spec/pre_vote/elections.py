@@ -258,7 +258,7 @@ def handle_vote_request(s: State, c: Constants, message: VoteRequest):
 
     A request of a later epoch, even a pre-vote, makes its receiver unattached in that epoch: so a
     pre-vote can depose a leader, too (scenario restart_window). A refusal because of an error
-    changes nothing; that mends the epoch which goes back in `kraft.kip_853`.
+    changes nothing; that fixes the epoch that goes back in `kraft.kip_853`.
     """
     server = message.dest
     reason = why_not_answer(s, message)
