@@ -86,6 +86,7 @@ class Meeting:
         self.revealed: set[str] = set()
         self.follow = False
         self.keys: int | None = None
+        self.own: str | None = None  # the question that the leader asked last of those in no page
         self.stand = {"page": "", "about": ""}
 
     def join(self, digest: str) -> int | None:
@@ -152,6 +153,8 @@ class Meeting:
             case {"kind": "ask", "question": question, "on": on, "text": text, "choices": choices}:
                 own = Question("the leader's own", text, tuple(choices))
                 self.questions.setdefault(question, own)
+                if question not in self.site.questions:
+                    self.own = question if on else None
                 (self.asked.add if on else self.asked.discard)(question)
             case {"kind": "reveal", "question": question}:
                 self.revealed.add(question)
@@ -179,7 +182,9 @@ class Meeting:
         }
         if who != LEADER:
             me = self.learners[who]
-            return shown | {"name": me.name, "hand": me.hand, "mine": me.votes}
+            own = self.questions.get(self.own or "")
+            asked = own and {"name": self.own, "text": own.text, "choices": own.choices}
+            return shown | {"name": me.name, "hand": me.hand, "mine": me.votes, "own": asked}
         ways: dict[str, list[tuple[int, int, str]]] = {}
         for each in self.learners.values():
             for challenge, (steps, link) in each.ways.items():

@@ -17,6 +17,7 @@ import sys
 import time
 import webbrowser
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,15 +34,11 @@ from protocol_lab.room.meeting import LEADER, PASSING, Meeting
 from protocol_lab.room.site_questions import read_site
 from protocol_lab.system.operating_system import try_lock
 
-LARGEST = 16_384
-"""Bytes of a message."""
-RATE, BURST = 20, 60
-"""Messages a second of one connection, and so many at once."""
+LARGEST = 16_384  # bytes of a message
+RATE, BURST = 20, 60  # messages a second of one connection, and so many at once
 MOST_CONNECTIONS = 500
-PATIENCE = 10
-"""Seconds in which a connection has to say who it is."""
-PAUSE = 0.03
-"""Seconds between two messages to one connection: what changes meanwhile goes together."""
+PATIENCE = 10  # seconds in which a connection has to say who it is
+PAUSE = 0.03  # seconds between two messages to one connection: what changes meanwhile goes together
 
 _SCRIPT = Path(__file__).parent / "js" / "room.js"
 _HOOK = b'<script src="/room.js"></script>'
@@ -72,18 +69,15 @@ class Room:
                 first, *lines = [json.loads(each) for each in whole.splitlines()] or [None]
                 self.key: str = first["room"] if first else secrets.token_urlsafe(16)
                 for line in lines:
-                    self._repeat(**line)
+                    if "joined" in line:
+                        self.meeting.join(line["joined"])
+                    elif not self.meeting.why_not_accepted(**line):  # or the site has changed
+                        self.meeting.apply(**line)
             except (ValueError, KeyError, TypeError):
                 raise LabError(f"{path} is not a room's file: give another --file.") from None
             self.file.truncate(self.file.seek(-len(cut), os.SEEK_END))
         if not first:
             self._append(room=self.key)
-
-    def _repeat(self, joined: str = "", who: int | str = "", message: Any = None) -> None:
-        if joined:
-            self.meeting.join(joined)
-        elif not self.meeting.why_not_accepted(who, message):  # or the site has changed since
-            self.meeting.apply(who, message)
 
     def _append(self, **line: Any) -> None:
         self.file.write(json.dumps(line).encode() + b"\n")
@@ -190,11 +184,8 @@ class Member(Guarded, WebSocketHandler):
         self.writer = asyncio.create_task(self._write())
         if len(self.room.sockets) > MOST_CONNECTIONS:
             self.close(4005, "the room has too many connections")
-        asyncio.get_running_loop().call_later(PATIENCE, self._expect_somebody)
-
-    def _expect_somebody(self) -> None:
-        if self.who is None:
-            self.close(1008, "say who you are")
+        late = partial(self.close, 1008, "say who you are")
+        asyncio.get_running_loop().call_later(PATIENCE, lambda: self.who or late())
 
     def on_message(self, text: str | bytes) -> None:
         """Take a message, or close the connection."""

@@ -64,7 +64,9 @@ def test_the_leader_is_held_to_the_form_as_well(room):
     assert send(room, LEADER, {"kind": "keys", "to": 9}) == "no such learner"
     own = [send(room, LEADER, {**ASK, "question": f"own {k}"}) for k in range(MOST_OWN + 1)]
     assert own == [""] * MOST_OWN + ["too many questions"]
-    assert send(room, 1, {**VOTE, "question": "own 0"}) == ""  # the room decides, as on call
+    own = room.view(1, set())["own"]  # the room decides, as on call
+    assert send(room, 1, {**VOTE, "question": own["name"]}) == ""
+    assert room.view(LEADER, set())["counts"] == {"own 99": [0, 1]}
 
 
 def test_answers_wait_and_may_be_changed_until_the_leader_shows_what_happens(room):

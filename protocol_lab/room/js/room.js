@@ -31,8 +31,7 @@
       return value ?? "";
     }
   }
-  const browser = () => localStorage;
-  const tab = () => sessionStorage;
+  const [browser, tab] = [() => localStorage, () => sessionStorage];
   const sum = (numbers) => numbers.reduce((all, each) => all + each, 0);
 
   function make(name, attributes = {}, ...content) {
@@ -252,9 +251,9 @@
   }, "Numbers");
   seeing.title = "How many chose what, before the answer is shown";
   const panels = { address: drawAddress, where: drawWhere, ways: drawWays };
+  let open = null;
   const tabs = Object.keys(panels).map((each) => button(() => ((open = open === each ? null : each), draw())));
   const panel = make("div");
-  let open = null;
   const bar = make("section", { className: "lab-room" }, make("div", { className: "lr-bar" }, state, ...(leads ? [leading, seeing, ...tabs] : [name, hand, goes])), panel);
   bar.setAttribute("aria-label", "The room");
 
@@ -276,7 +275,15 @@
     label(seeing, "Numbers", numbers);
     const words = ["Address", `Where are you?${hands ? ` Hands up: ${hands}` : ""}`, "Shortest ways"];
     tabs.forEach((each, k) => label(each, words[k], Object.keys(panels)[k] === open));
-    panel.replaceChildren(...(open ? panels[open]() : []));
+    panel.replaceChildren(...(open ? panels[open]() : view.own ? drawOwn(view.own) : []));
+  }
+
+  /** A learner votes here on what stands in no card of the pages, as a decision on call. */
+  function drawOwn({ name: about, text, choices }) {
+    const votes = view.revealed[about];
+    const buttons = choices.map((each, k) => button(() => send({ kind: "vote", question: about, choice: k }), votes ? `${each} · ${votes[k]}` : each));
+    buttons.forEach((each, k) => each.setAttribute("aria-pressed", String(view.mine[about] === k)));
+    return [make("li", {}, make("b", {}, text), ...buttons)];
   }
 
   function drawAddress() {

@@ -9,6 +9,7 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
   let shown = 0; // lines of the terminal
   let hands = null; // how many each choice has, while a room is polled
   let isCounting = false;
+  let asked = ""; // the name of the question what to do now, in a room of learners
 
   const root = h("section", { class: "lab-incident", "aria-label": "On call", tabindex: "-1" });
   el.append(root);
@@ -80,7 +81,7 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
 
   function choice({ key, text, more, minutes }) {
     const press = () => {
-      if (isCounting) hands[key] = (hands[key] ?? 0) + 1;
+      if (isCounting) hands[key] = (hands[key] ?? 0) + !globalThis.labRoom;
       else void answerWith(go([...view.keys, key]));
     };
     const counted = hands && !isCounting ? ` · ${hands[key] ?? 0} ✋` : "";
@@ -105,9 +106,20 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
       "↶ Take the last one back");
   }
 
-  /** For a presenter: a press counts a hand of the room, until the hands are shown. */
+  /** For a presenter: a press counts a hand of the room, until the hands are shown. A room of learners
+   * (protocol_lab/room) votes instead. */
   function poll() {
+    const hear = ({ votes, said }) => {
+      if (!isCounting || name !== asked) return;
+      if (votes) hands = Object.fromEntries(votes.map((count, k) => [view.choices[k].key, count]));
+      if (said) tell(said);
+    };
+    const name = (asked = `on call: ${view.case} ${view.seed} ${view.keys}`);
+    const room = globalThis.labRoom?.question(name, `${view.clock}: what do you do now?`, view.choices.map((each) => each.text), { element: root, isOpen: () => false, hear });
+    if (room?.leads === false) return null;
     const turn = () => {
+      if (isCounting) room?.reveal();
+      else room?.ask(true);
       if (!isCounting) hands = {};
       isCounting = !isCounting;
       draw();
