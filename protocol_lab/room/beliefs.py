@@ -12,13 +12,13 @@ _COLUMNS = (
     *("common wrong answer", "chosen by", "workshop.md's wrong answer", "all answers"),
 )
 _TABLE = Path(__file__).parents[2] / "notebooks" / "workshop.md"
-_ROW = re.compile(r"^\| `[^`]+` \| (.+?) \| .+? \| (.+?) \| .+? \|$", re.MULTILINE)
+_ROW = re.compile(r"^\| `([^`]+)` \| (.+?) \| .+? \| (.+?) \| .+? \|$", re.MULTILINE)
 
 
 def write_beliefs(meeting: Meeting, path: Path) -> None:
     """Write a row for each question that has an answer, without names. Raises LabError."""
     table = _TABLE.read_text(encoding="utf-8") if _TABLE.is_file() else ""
-    expected = {question.replace("`", ""): wrong for question, wrong in _ROW.findall(table)}
+    expected = _ROW.findall(table)
     with writing(path), path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(_COLUMNS)
@@ -29,7 +29,14 @@ def write_beliefs(meeting: Meeting, path: Path) -> None:
             wrong = {each: n for each, n in chosen.items() if n and right not in (None, each)}
             common = max(wrong, key=wrong.get, default="")
             row = [asked.place, asked.text, right, sum(counts), chosen.get(right)]
-            row += [common, wrong.get(common), expected.get(asked.text.replace("`", ""))]
+            row += [common, wrong.get(common)]
+            row.append(
+                "; ".join(
+                    each
+                    for place, question, each in expected
+                    if place == asked.place and asked.text.endswith(question)
+                )
+            )
             row.append("; ".join(f"{each}: {n}" for each, n in chosen.items()))
             # A spreadsheet would take some texts for formulas.
             rows.writerow(f"'{each}" if re.match("[=+@-]", str(each)) else each for each in row)

@@ -4,7 +4,7 @@
 (() => {
   "use strict";
   const STYLE = `
-.lab-room { position: relative; z-index: 1030; padding: 6px 12px; background: #17202b; color: #edf2f7; font: 15px/1.4 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
+.lab-room { position: sticky; top: 0; z-index: 1030; padding: 6px 12px; background: #17202b; color: #edf2f7; font: 15px/1.4 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
 .lab-room :is(.lr-bar, li) { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; margin: 4px 0 }
 .lab-room .lr-state { margin-right: auto; font-weight: 650 }
 .lab-room :is(button, input, a) { padding: 5px 11px; border: 1px solid #7b8b9c; border-radius: 8px; background: #243140; color: inherit; font: inherit; text-decoration: none }
@@ -206,6 +206,8 @@
   function goTo({ page: there, about }) {
     if (there !== page) return location.assign(there + about);
     if (openHere && about && about !== followed) openHere((followed = about));
+    const [, which] = /~(\d+)$/.exec(about) ?? [];
+    if (which) document.querySelectorAll(".lab-page-stepper")[which]?.scrollIntoView({ block: "nearest" });
   }
 
   function stand(about) {
