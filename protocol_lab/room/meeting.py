@@ -143,6 +143,7 @@ class Meeting:
             case {"kind": "won", "challenge": challenge, "steps": steps, "link": link}:
                 me.ways[challenge] = min(me.ways.get(challenge, (1000, "")), (steps, link))
             case {"kind": "stand", "page": page, "about": about}:
+                self.own = self.own if page == self.stand["page"] else None  # it is over
                 self.stand = {"page": page, "about": about}
             case {"kind": "follow", "on": on}:
                 self.follow = on
@@ -153,11 +154,11 @@ class Meeting:
             case {"kind": "ask", "question": question, "on": on, "text": text, "choices": choices}:
                 own = Question("the leader's own", text, tuple(choices))
                 self.questions.setdefault(question, own)
-                if question not in self.site.questions:
-                    self.own = question if on else None
+                self.own = question if on and question not in self.site.questions else None
                 (self.asked.add if on else self.asked.discard)(question)
             case {"kind": "reveal", "question": question}:
                 self.revealed.add(question)
+                self.own = self.own if question == self.own else None
 
     def is_held(self, question: str) -> bool:
         """Do the answers to a question wait for the leader?"""
