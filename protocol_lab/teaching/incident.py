@@ -9,6 +9,7 @@ import anywidget
 import traitlets
 
 from protocol_lab.system.process import display
+from protocol_lab.teaching.question_card import card_style
 
 _HERE = Path(__file__).parent
 INCIDENT_SCRIPT, INCIDENT_STYLE = _HERE / "js" / "incident.js", _HERE / "incident.css"
@@ -32,7 +33,7 @@ class Incident(anywidget.AnyWidget):
     _esm = "\n".join(
         [_DOM.read_text(encoding="utf-8"), INCIDENT_SCRIPT.read_text(encoding="utf-8"), _RENDER]
     )
-    _css = INCIDENT_STYLE.read_text(encoding="utf-8")
+    _css = card_style() + INCIDENT_STYLE.read_text(encoding="utf-8")
 
     view = traitlets.Dict().tag(sync=True)
 

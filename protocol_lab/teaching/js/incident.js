@@ -11,7 +11,7 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
   let isCounting = false;
   let asked = ""; // the name of the question what to do now, in a room of learners
 
-  const root = h("section", { class: "lab-incident", "aria-label": "On call", tabindex: "-1" });
+  const root = h("section", { class: "lab-question lab-incident", "aria-label": "On call", tabindex: "-1" });
   el.append(root);
 
   function go(keys, { name = view.case, seed = view.seed } = {}) {
@@ -154,7 +154,7 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
       root.querySelector(".inc-rewind input").focus({ preventScroll: true });
     };
     const boxes = (each) => each.boxes.map(({ text: name, there, gone, safe }) =>
-      h("span", { class: `inc-box${there ? "" : gone ? " inc-gone" : " inc-none"}` }, name, there ? (safe ? " ✓" : "") : gone ? " gone" : " never"));
+      h("span", { class: `inc-box${there ? "" : gone ? " inc-gone" : " inc-none inc-soft"}` }, name, there ? (safe ? " ✓" : "") : gone ? " gone" : " never"));
     return h("div", { class: "inc-rewind" },
       h("h3", {}, "Rewind, with the lights on"),
       h("div", { class: "inc-row" },

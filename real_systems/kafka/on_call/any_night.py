@@ -94,6 +94,7 @@ def _case(
         "kafka/01_one_power_cut",
         due=tuple((minute, broker) for broker, minute in due.items()),
         offline_since=-events[-1].minute,
+        extra=("elr",) if release == "4.3.1" and not settings.elr else (),
         is_drawn=True,
     )
 

@@ -63,6 +63,7 @@ _TYPED = {
     "unclean": "kafka-leader-election.sh --election-type unclean --topic payments --partition 17",
     "wait": "sleep 120",
     "min_isr": "kafka-configs.sh --alter --topic payments --add-config min.insync.replicas=2",
+    "elr": "kafka-features.sh upgrade --feature eligible.leader.replicas.version=1",
     "resend": "(to the payments team: yes, send it again)",
     "close": "(the incident is closed)",
 }
@@ -73,6 +74,7 @@ _CHOICES = {
     "unclean": ("Unclean election", "the first alive of 1, 2, 3 leads, whatever its log has"),
     "wait": ("Wait", "and watch"),
     "min_isr": ("Set min.insync.replicas=2", "for the topic"),
+    "elr": ("Switch ELR on", "for the cluster"),
     "resend": ("Have the payment sent again", "the team waits for your answer"),
     "close": ("Nothing more to do", "close the incident; it is watched for 30 minutes"),
     "disk": ("Look at broker {broker}’s disk", "ls, before it starts"),
