@@ -148,7 +148,7 @@ def stepped(world: World, step: str) -> World | None:
     if not taken:
         return None
     for fault in _FAULTS:
-        setattr(s.happened, fault, 0)
+        setattr(s, fault, 0)
     return world._replace(row=bytes(row))
 
 
@@ -176,7 +176,7 @@ def public(world: World) -> tuple[Any, ...]:
 def takes_writes(world: World) -> bool:
     """Are producers with acks=all served?"""
     s = state(world)
-    return model_of.serves(s) and len(s.isr) >= world.settings.min_isr
+    return s.leader in s.unfenced and len(s.isr) >= world.settings.min_isr
 
 
 @lru_cache(maxsize=100_000)

@@ -6,7 +6,6 @@ The first record of the model stands at offset `FIRST`.
 
 from typing import Any
 
-from kafka_spec.settings import serves
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 from protocol_lab.model.step_text import parse
@@ -184,7 +183,7 @@ def describe(world: World, case: Case) -> str:
     return described(
         TOPIC,
         INDEX,
-        s.leader if serves(s) else 0,
+        s.leader if s.leader in s.unfenced else 0,
         BROKERS,
         record["isr"],
         record["eligibleLeaderReplicas"] if knows_elr else None,
