@@ -8,6 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from html import escape
+from math import inf
 from typing import Any
 
 from protocol_lab.catalog import known_as
@@ -28,6 +29,14 @@ Search = Callable[[str, str, str], Awaitable[str]]
 
 Paths = dict[str, list[bytes]]
 """The states on a shortest path to each broken invariant, by its name."""
+
+
+_AT_ONCE = 4
+"""So many searches may be made for one question about the summary; the rest is asked for again."""
+
+
+class _Later(Exception):
+    """The summary takes more searches than this question may make."""
 
 
 def text_of(value: Any) -> str:
@@ -52,6 +61,7 @@ class Page:
     about: tuple[str, str]
     found: dict[tuple[Settings, str], tuple[Cell, Paths]] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
+    left: float = inf  # searches that may be made for this question
 
     # --- What the page's Python answers -----------------------------------------------------------
 
@@ -60,7 +70,7 @@ class Page:
 
         asked, as JSON: `chosen`, the settings by name; `files`, each a name and its text, which
         outrank them; and what is asked `for`: "settings" (which these are), "cell" or "story" of a
-        `row` in a `column`, or "summary".
+        `row` in a `column`, or "summary", which is "" as long as it has to be asked for again.
         """
         wanted = json.loads(asked)
         try:
@@ -83,8 +93,12 @@ class Page:
                 "told": f"Assumed, since nothing says it: {rest}." if rest else "",
                 "column": settings.column,
             }
+        self.left = _AT_ONCE if wanted["for"] == "summary" else inf
         if wanted["for"] == "summary":
-            return {"html": await self._summary(settings, search)}
+            try:
+                return {"html": await self._summary(settings, search)}
+            except _Later:
+                return {"html": ""}
         settings = _in_column(settings, wanted["column"])
         row = settings.row_named(wanted["row"])
         found = await self._searched(Cell(settings, row), search)
@@ -108,6 +122,9 @@ class Page:
         key = cell.settings, cell.row.name
         if key in self.found:
             return self.found[key]
+        if not self.left:
+            raise _Later
+        self.left -= 1
         bound = cell.settings.model(cell.row)
         asked = question(bound, cell.row.judged, [Walk.begin(bound).row]) | {"to_the_end": True}
         if bound.spec.name not in self.modules:  # a spec has one layout for all settings here

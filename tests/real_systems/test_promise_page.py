@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -68,6 +69,19 @@ def test_a_cell_and_its_story(page, name, steps):
     assert "A real cluster, 4." in told_as["html"]
     assert len(told_as["scenario"].splitlines()) == steps + 1
     assert told_as["scenario"].startswith(f"# spec: {page.first.model(row).spec.name}")
+
+
+@pytest.mark.slow
+def test_the_summary_comes_after_several_questions():
+    """Another question need not wait for all of its searches."""
+    page = replace(cluster_page.PAGE, found={}, modules={})
+    row, summaries = page.first.row_named("kill_and_power_cut"), [""]
+    while not summaries[-1]:
+        before = len(page.found)
+        summaries.append(asked(page, row, page.first.column, "summary")["html"])
+        assert len(page.found) <= before + 4
+    assert len(summaries) > 4
+    assert "rows lose a record" in summaries[-1]
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ function askTable(holder, engine, play) {
   const told = holder.querySelector("[role=status]");
   const rows = [...holder.querySelectorAll("tr[data-row]")];
   let files = []; // each a name and its text, until what they say is chosen
-  let latest = 0; // of the questions
+  let latest = 0; // of the changes and presses
+  let changes = 0; // a press does not end what a change asks for
 
   const chosen = () => Object.fromEntries(new FormData(form));
   const cellsOf = (row) => [...row.querySelectorAll("td[data-column]")];
@@ -38,10 +39,12 @@ function askTable(holder, engine, play) {
 
   const change = () =>
     during(async (isLatest) => {
+      const mine = ++changes;
+      const isCurrent = () => mine === changes;
       const given = files;
       files = [];
       const settled = await ask("settings", given.length ? { chosen: {}, files: given } : {});
-      if (!isLatest()) return;
+      if (!isCurrent()) return;
       choose(settled.chosen);
       for (const each of ["title", "story", "summary"]) part(each).replaceChildren();
       holder.querySelector(".lab-page-stepper").hidden = true;
@@ -50,11 +53,10 @@ function askTable(holder, engine, play) {
         each.toggleAttribute("data-own", each.dataset.column === settled.column);
       cells.forEach((each) => (each.dataset.stale = ""));
       history.replaceState(null, "", `${location.href.split("#")[0]}${address}${new URLSearchParams(chosen())}`);
-      for (const each of cells.filter(isOwn)) if (isLatest()) await show(each);
-      if (!isLatest()) return;
-      await sumUp();
-      told.textContent = settled.told;
-      for (const each of cells.filter((one) => !isOwn(one))) if (isLatest()) await show(each);
+      for (const each of cells.filter(isOwn)) if (isCurrent()) await show(each);
+      await sumUp(isCurrent);
+      if (isLatest()) told.textContent = settled.told;
+      for (const each of cells.filter((one) => !isOwn(one))) if (isCurrent()) await show(each);
     });
 
   async function show(cell) {
@@ -70,8 +72,12 @@ function askTable(holder, engine, play) {
 
   const placeOf = (cell) => ({ row: cell.closest("tr").dataset.row, column: cell.dataset.column });
 
-  async function sumUp() {
-    part("summary").innerHTML = (await ask("summary")).html; // the kit's own words
+  /** The kit answers after some searches, so that another question does not wait for all of them. */
+  async function sumUp(isCurrent) {
+    let html = "";
+    while (!html && isCurrent()) ({ html } = await ask("summary"));
+    if (!isCurrent()) return;
+    part("summary").innerHTML = html; // the kit's own words
     for (const each of part("summary").querySelectorAll("button")) {
       const row = rows.find(({ dataset }) => dataset.row === each.dataset.row);
       each.addEventListener("click", () => void press(cellsOf(row).find(isOwn)));
