@@ -55,7 +55,7 @@ def style() -> str:
     """The style sheet, with that of questions, and the colours of the pictures from `palette`."""
     own = (_HERE / "stepper.css").read_text(encoding="utf-8")
     colors = palette.style_sheet(".lab-stepper") + palette.theme_css(".lab-stepper")
-    return f"{card_style()}\n{own}\n{colors}\n"
+    return f"{own}\n{card_style()}\n{colors}\n"
 
 
 class Stepper(PlainStepper, anywidget.AnyWidget):

@@ -2,6 +2,7 @@
 // timeline. What is asked, and what is right, comes from Python (protocol_lab/lessons).
 
 const BEAT = [13, 44]; // pixels from beat to beat, as the room allows
+const WORDS = 64; // pixels of a picture that stand beside a line
 const SHORT = 10; // letters: such choices stand side by side
 const NUMBER_KEY = /^[0-9]$/;
 
@@ -253,8 +254,12 @@ function fieldsOf(svg) {
   });
 }
 
-/** All lanes as one, for a line through the cluster. */
-const wholeOf = (fields) => fields.length && { ...fields[0], height: fields.at(-1).y + fields.at(-1).height - fields[0].y };
+/** All lanes as one, for a line through the cluster; clients have no columns. */
+function wholeOf(fields) {
+  const [first, ...others] = fields.filter((each) => each.places.length);
+  const last = others.at(-1) ?? first;
+  return first && { ...first, height: last.y + last.height - first.y };
+}
 
 /** Lets a question be answered in the picture, and shows the answer there. `does` as in drawBeats. */
 function drawAnswering(lesson, svg, does) {
@@ -349,8 +354,11 @@ function drawPlacing(lesson, lane, does) {
     now = Math.min(Math.max(k, 0), options.length - 1);
     lesson.placed = options[now].place;
     line.setAttribute("transform", `translate(${lane.places[options[now].place]} 0)`);
-    line.querySelector("text").setAttribute("x", 6);
-    line.querySelector("text").textContent = `here? ${options[now].label}`;
+    const isLast = lane.places[options[now].place] + WORDS > x + width; // its words stand before it
+    const words = line.querySelector("text");
+    words.setAttribute("x", isLast ? -6 : 6);
+    words.setAttribute("text-anchor", isLast ? "end" : "start");
+    words.textContent = `here? ${options[now].label}`;
     group.setAttribute("aria-valuenow", options[now].label);
   };
   const nearest = (event) => {
