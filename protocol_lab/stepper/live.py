@@ -85,13 +85,16 @@ class Live:
                     answer = nearness.ask(row, stopped=stopped)
             return answer and shown(answer, steps)
 
-        def done(answer: dict[str, Any] | LabError | None) -> None:
-            if isinstance(answer, LabError):
-                show({"notice": str(answer)})
-            elif answer is not None:
-                show(answer)
+        self._show_once("near", job, show)
 
-        self.ask("near", job, done)
+    def _show_once(self, key: str, job: Callable[..., Any], show: Show) -> None:
+        """Show the result of a job, or why there is none; nothing if it was stopped."""
+
+        def done(answer: dict[str, Any] | LabError | None) -> None:
+            if answer is not None:
+                show({"notice": str(answer)} if isinstance(answer, LabError) else answer)
+
+        self.ask(key, job, done)
 
     def _nearness_of(self, model: Model, invariants: list[str]) -> "Nearness":
         """The last computation, if it is about the same model: it remembers what it has
@@ -108,17 +111,12 @@ class Live:
         model, row = walk.model, walk.row
         path, at = walk.path, walk.moment.depth
 
-        def done(answer: str | LabError | None) -> None:
-            if isinstance(answer, LabError):
-                show({"notice": str(answer)})
-            elif answer is not None:
-                show({"svg": answer})
-
-        def job(stopped: Callable[[], bool]) -> str | None:
+        def job(stopped: Callable[[], bool]) -> dict[str, Any] | None:
             most = LIMIT if depth else _MOST_STATES
-            return around(model, row, depth or None, path=path, at=at, stopped=stopped, limit=most)
+            svg = around(model, row, depth or None, path=path, at=at, stopped=stopped, limit=most)
+            return None if svg is None else {"svg": svg}
 
-        self.ask("graph", job, done)
+        self._show_once("graph", job, show)
 
     def find(
         self,

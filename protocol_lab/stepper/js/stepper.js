@@ -396,26 +396,24 @@ function render({ model: widget, el }) {
     ui.beat = shown;
   }
 
+  /** What a screen reader says of the line. */
+  function describeLine(name, kind, now, max, text) {
+    const said = { label: `${name}, walk with the arrow keys`, valuemin: 1, valuemax: max, valuenow: now, valuetext: `${kind} ${now} of ${max}: ${text}` };
+    for (const [part, value] of Object.entries(said)) parts.timeline.setAttribute(`aria-${part}`, value);
+  }
+
   function drawLessonLine(room) {
     const { drawing, here } = drawBeatLine(lesson, room, goToBeat);
     put(parts.timeline, drawing);
     const { ask, text } = lesson.beat;
-    parts.timeline.setAttribute("aria-label", "Beats, walk with the arrow keys");
-    parts.timeline.setAttribute("aria-valuemin", 1);
-    parts.timeline.setAttribute("aria-valuemax", lesson.beats.length);
-    parts.timeline.setAttribute("aria-valuenow", lesson.at + 1);
-    parts.timeline.setAttribute("aria-valuetext", `beat ${lesson.at + 1} of ${lesson.beats.length}: ${ask ? `question: ${ask.question}` : text}`);
+    describeLine("Beats", "beat", lesson.at + 1, lesson.beats.length, ask ? `question: ${ask.question}` : text);
     parts.timeline.scrollLeft = here - room / 2;
   }
 
   function drawLine(timeline, caption, left, room) {
     const goTo = (branch, depth) => act({ command: "go_to", branch, depth });
     put(parts.timeline, drawTimeline(timeline, room, root.classList.contains("ls-won"), goTo));
-    parts.timeline.setAttribute("aria-label", "Timeline, walk with the arrow keys");
-    parts.timeline.setAttribute("aria-valuemin", 1);
-    parts.timeline.setAttribute("aria-valuemax", timeline.length);
-    parts.timeline.setAttribute("aria-valuenow", timeline.depth);
-    parts.timeline.setAttribute("aria-valuetext", `state ${timeline.depth} of ${timeline.length}: ${caption.text}`);
+    describeLine("Timeline", "state", timeline.depth, timeline.length, caption.text);
     const step = stepOf(timeline, room);
     const here = LEFT + (timeline.depth - 1) * step;
     const visible = here - left > 2 * step && left + room - here > 3 * step;
