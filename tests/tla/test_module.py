@@ -167,3 +167,11 @@ def test_a_long_spec_names_its_original(name: str):
     spec = load(name)
     with pytest.raises(NoTranslation, match=rf"800 lines of TLA\+.* {spec.original}\."):
         written(spec.bind())
+
+
+def test_the_action_that_the_page_shows_is_the_one_that_runs():
+    page, code = (
+        (ROOT / each).read_text(encoding="utf-8")
+        for each in ("docs/tla.md", "kafka_spec/kip_320.py")
+    )
+    assert page.partition("```python\n")[2].partition("```")[0] in code
