@@ -3,7 +3,7 @@
 // (real_systems/kafka/on_call/play.py); `ask({case, seed, keys})` is answered with the next one.
 
 /** Shows an incident in an element; returns what shows another view. `kept(link)` keeps the address. */
-function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) {
+function playIncident(el, { ask, kept = () => {}, notebooks = null }) {
   let view = null;
   let moment = 0;
   let shown = 0; // lines of the terminal
@@ -137,7 +137,7 @@ function playIncident(el, { ask, kept = () => {}, notebooks = (name) => name }) 
       h("p", {}, h("b", {}, isPar ? "That is par. " : "Par: "), isPar ? "" : `${par}. `,
         "The best play, of somebody who sees only what you saw: ", best.map((each, k) => [k ? ", " : "", h("b", {}, each)]), "."),
       h("p", {}, lesson),
-      h("p", {}, h("a", { href: notebooks(notebook) }, "The lesson about it"), run ? [". On real brokers: ", h("code", {}, `python3 lab.py real ${run}`)] : null),
+      h("p", {}, notebooks ? h("a", { href: notebooks(notebook) }, "The lesson about it") : ["The lesson about it: ", h("code", {}, notebook)], run ? [". On real brokers: ", h("code", {}, `python3 lab.py real ${run}`)] : null),
       h("div", { class: "inc-row" },
         isPar ? null : h("button", { class: "inc-choice", "data-key": "best", onclick: () => void answerWith(go(keys)) }, "Show the best play"),
         h("button", { class: "inc-choice", "data-key": "again", onclick: () => void answerWith(go([])) }, "Play it again"),

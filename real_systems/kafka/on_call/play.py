@@ -212,8 +212,7 @@ class Play:
 
     def view(self) -> dict[str, Any]:
         """Everything that is shown, as plain values."""
-        case, world = self.case, self.world
-        s = state(world)
+        case = self.case
         keys = [each.key for each in self.given]
         link = f"{case.name}~{self.start.seed}~{'.'.join(keys)}"
         shown_as = [self._offered(each) for each in self.commands()]
@@ -226,8 +225,6 @@ class Play:
             "clock": hour(self.desk.clock),
             "about": f"Kafka {case.release} · RF 3, {case.says_min_isr}, acks=all",
             "offline": case.offline_since + self.offline,
-            "is_online": takes_writes(world),
-            "leader": s.leader,
             "screen": self.screen,
             "choices": [each for each in shown_as if not each["look"]],
             "looks": [each for each in shown_as if each["look"]],

@@ -346,8 +346,6 @@ def view(seed: int, keys: tuple[str, ...]) -> dict[str, Any]:
         "about": "Kafka 3.9.1 · three controllers",
         "offline": night.offline,
         "of": "no active controller",
-        "is_online": bool(leader(night.world)),
-        "leader": leader(night.world),
         "screen": night.screen,
         "choices": [night.offered(each) for each in night.possible()],
         "looks": [],
