@@ -6,7 +6,6 @@ from io import StringIO
 from kafka_spec import kip_320_first_try
 from kafka_spec.model import Constants, State, presumes_leadership
 from protocol_lab import *
-from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.model.spec import Model
 from protocol_lab.spark.session import local_session
 from protocol_lab.teaching.exercises import *
@@ -96,6 +95,8 @@ def count_lonely_promises(answer) -> Feedback:
 
 def count_steps_to_safety(model: Model) -> int:
     """How many steps leave the states from which a violation can be reached: native."""
+    from protocol_lab.distance.nearest_violation import Nearness  # it needs Numba
+
     nearest = Nearness(model)
     nearest.prepare()
     can_go_wrong = nearest.map.steps >= 0
