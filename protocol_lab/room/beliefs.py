@@ -17,8 +17,7 @@ _ROW = re.compile(r"^\| `([^`]+)` \| (.+?) \| .+? \| (.+?) \| .+? \|$", re.MULTI
 
 def write_beliefs(meeting: Meeting, path: Path) -> None:
     """Write a row for each question that has an answer, without names. Raises LabError."""
-    table = _TABLE.read_text(encoding="utf-8") if _TABLE.is_file() else ""
-    expected = _ROW.findall(table)
+    expected = _ROW.findall(_TABLE.read_text(encoding="utf-8")) if _TABLE.is_file() else []
     with writing(path), path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(_COLUMNS)
@@ -29,14 +28,8 @@ def write_beliefs(meeting: Meeting, path: Path) -> None:
             wrong = {each: n for each, n in chosen.items() if n and right not in (None, each)}
             common = max(wrong, key=wrong.get, default="")
             row = [asked.place, asked.text, right, sum(counts), chosen.get(right)]
-            row += [common, wrong.get(common)]
-            row.append(
-                "; ".join(
-                    each
-                    for place, question, each in expected
-                    if place == asked.place and asked.text.endswith(question)
-                )
-            )
+            known = [w for p, q, w in expected if p == asked.place and asked.text.endswith(q)]
+            row += [common, wrong.get(common), "; ".join(known)]
             row.append("; ".join(f"{each}: {n}" for each, n in chosen.items()))
             # A spreadsheet would take some texts for formulas.
             rows.writerow(f"'{each}" if re.match("[=+@-]", str(each)) else each for each in row)

@@ -109,20 +109,16 @@ class Meeting:
         ):
             return f"malformed: {kind}"
         question = self.questions.get(fields.get("question", ""))
-        if kind in ("vote", "reveal") and question is None:
-            return "no such question"
-        if kind == "vote" and fields["choice"] >= len(question.choices):
-            return "no such choice"
-        if fields.get("page", "") not in ("", *self.site.pages):
-            return "no such page"
-        if kind == "won" and fields["challenge"] not in self.site.challenges:
-            return "no such challenge"
-        if kind == "keys" and fields["to"] not in (None, *self.learners):
-            return "no such learner"
-        is_new = kind == "ask" and question is None
-        if is_new and len(self.questions) >= len(self.site.questions) + MOST_OWN:
-            return "too many questions"
-        return ""
+        is_new, known = kind == "ask" and question is None, self.site
+        refusals = {
+            "no such question": kind in ("vote", "reveal") and question is None,
+            "no such choice": question and fields.get("choice", 0) >= len(question.choices),
+            "no such page": fields.get("page", "") not in ("", *known.pages),
+            "no such challenge": kind == "won" and fields["challenge"] not in known.challenges,
+            "no such learner": fields.get("to") not in (None, *self.learners),
+            "too many questions": is_new and len(self.questions) >= len(known.questions) + MOST_OWN,
+        }
+        return next((reason for reason, holds in refusals.items() if holds), "")
 
     def apply(self, who: int | str, message: dict[str, Any]) -> None:
         """Change the state by a message that is accepted."""

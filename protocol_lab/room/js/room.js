@@ -124,10 +124,9 @@
   function question(name, text, choices, card) {
     cards.set(name, Object.assign(card, { choices }));
     setTimeout(() => tellCard(name, card, false));
-    const ask = (on) => send({ kind: "ask", question: name, on, text, choices });
     return {
       leads,
-      ask,
+      ask: (on) => send({ kind: "ask", question: name, on, text, choices }),
       reveal: () => send({ kind: "reveal", question: name }),
       /** A choice is pressed; returns whether its answer waits for the leader. */
       takes(choice) {
