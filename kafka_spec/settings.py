@@ -78,15 +78,15 @@ class State(Struct):
     acknowledged: NodeSet(Value)
     failed: NodeSet(Value)  # their producers were told so
     read: NodeSet(Value)
-    lags: Int8  # so many so far, as of the other faults
-    give_ups: Int8
-    stops: Int8
-    pauses: Int8
-    kills: Int8
-    power_cuts: Int8
-    rack_cuts: Int8
-    new_disks: Int8
-    machines: Int8
+    lags_so_far: Int8
+    give_ups_so_far: Int8
+    stops_so_far: Int8
+    pauses_so_far: Int8
+    kills_so_far: Int8
+    power_cuts_so_far: Int8
+    rack_cuts_so_far: Int8
+    new_disks_so_far: Int8
+    machines_so_far: Int8
 
 
 spec = Spec("kafka.settings", State, Constants, __doc__, draw=draw_settings, choices=SETTINGS)
@@ -223,11 +223,11 @@ def copy(s: State, c: Constants, follower: Broker):
 @spec.action
 def fall_behind(s: State, c: Constants, follower: Broker):
     """A follower has not caught up for replica.lag.time.max.ms, and is dropped from the ISR."""
-    if s.lags == c.lags:
+    if s.lags_so_far == c.lags:
         return "no follower falls behind any more"
     if s.leader not in s.unfenced or follower == s.leader or follower not in s.isr:
         return "this broker is no follower in the ISR of a leader in reach"
-    s.lags += 1
+    s.lags_so_far += 1
     change_isr(s, c, without_node(s.isr, follower))
     commit(s, c)
     return TAKEN
@@ -253,11 +253,11 @@ def rejoin(s: State, c: Constants, follower: Broker):
 @spec.action
 def give_up(s: State, c: Constants, value: Value):
     """No answer came within delivery.timeout.ms: the producer tells its caller of a failure."""
-    if s.give_ups == c.give_ups:
+    if s.give_ups_so_far == c.give_ups:
         return "no producer gives up any more"
     if c.acks == "0" or value > s.sent or value in s.failed:
         return "nobody waits for this record"
-    s.give_ups += 1
+    s.give_ups_so_far += 1
     s.acknowledged = without_node(s.acknowledged, value)
     s.failed = with_node(s.failed, value)
     return TAKEN
@@ -275,11 +275,11 @@ def go_down(s, c, broker, flushed) -> None:
 @spec.action
 def stop(s: State, c: Constants, broker: Broker):
     """A clean shutdown: everything is flushed, and a file says so."""
-    if s.stops == c.stops:
+    if s.stops_so_far == c.stops:
         return "no broker is stopped any more"
     if broker not in s.unfenced:
         return "this broker is not in reach"
-    s.stops += 1
+    s.stops_so_far += 1
     go_down(s, c, broker, len(s.log[broker]))
     s.dirty = without_node(s.dirty, broker)
     elect(s, c)
@@ -289,11 +289,11 @@ def stop(s: State, c: Constants, broker: Broker):
 @spec.action
 def pause(s: State, c: Constants, broker: Broker):
     """A broker pauses, or its network is cut, until its session has ended."""
-    if s.pauses == c.pauses:
+    if s.pauses_so_far == c.pauses:
         return "no broker pauses any more"
     if broker not in s.unfenced:
         return "this broker is not in reach"
-    s.pauses += 1
+    s.pauses_so_far += 1
     fence(s, c, broker)
     elect(s, c)
     return TAKEN
@@ -302,11 +302,11 @@ def pause(s: State, c: Constants, broker: Broker):
 @spec.action
 def kill(s: State, c: Constants, broker: Broker):
     """The process is killed or crashes; its disk keeps everything."""
-    if s.kills == c.kills:
+    if s.kills_so_far == c.kills:
         return "no broker is killed any more"
     if broker not in s.unfenced:
         return "this broker is not in reach"
-    s.kills += 1
+    s.kills_so_far += 1
     go_down(s, c, broker, len(s.log[broker]))
     elect(s, c)
     return TAKEN
@@ -315,13 +315,13 @@ def kill(s: State, c: Constants, broker: Broker):
 @spec.action
 def lose_power(s: State, c: Constants, broker: Broker, flushed: Range(0, "values")):
     """The power of one broker fails: only so many of its records had been flushed."""
-    if s.power_cuts == c.power_cuts:
+    if s.power_cuts_so_far == c.power_cuts:
         return "no broker loses power any more"
     if broker not in s.unfenced:
         return "this broker is not in reach"
     if flushed > len(s.log[broker]):
         return "it has fewer records"
-    s.power_cuts += 1
+    s.power_cuts_so_far += 1
     go_down(s, c, broker, flushed)
     elect(s, c)
     return TAKEN
@@ -330,9 +330,9 @@ def lose_power(s: State, c: Constants, broker: Broker, flushed: Range(0, "values
 @spec.action
 def rack_loses_power(s: State, c: Constants, rack: Range(1, "racks")):
     """A power supply fails: all its brokers go down at once, and nothing had been flushed."""
-    if s.rack_cuts == c.rack_cuts:
+    if s.rack_cuts_so_far == c.rack_cuts:
         return "no power supply fails any more"
-    s.rack_cuts += 1
+    s.rack_cuts_so_far += 1
     for broker in range(rack, c.replicas + 1, c.racks):
         if broker in s.running:
             go_down(s, c, broker, 0)
@@ -343,11 +343,11 @@ def rack_loses_power(s: State, c: Constants, rack: Range(1, "racks")):
 @spec.action
 def replace_disk(s: State, c: Constants, broker: Broker):
     """A broker that is down gets a new disk, formatted with its old number."""
-    if s.new_disks == c.new_disks:
+    if s.new_disks_so_far == c.new_disks:
         return "no disk is replaced any more"
     if broker in s.running | s.gone:
         return "this broker runs, or is gone"
-    s.new_disks += 1
+    s.new_disks_so_far += 1
     truncate(s.log[broker], 0)
     s.dirty = with_node(s.dirty, broker)
     s.disk_is_new = with_node(s.disk_is_new, broker)
@@ -357,11 +357,11 @@ def replace_disk(s: State, c: Constants, broker: Broker):
 @spec.action
 def lose_machine(s: State, c: Constants, broker: Broker):
     """A machine is lost for good, with its disks."""
-    if s.machines == c.machines:
+    if s.machines_so_far == c.machines:
         return "no machine is lost any more"
     if broker in s.gone:
         return "this broker is gone"
-    s.machines += 1
+    s.machines_so_far += 1
     s.gone = with_node(s.gone, broker)
     go_down(s, c, broker, 0)
     elect(s, c)
