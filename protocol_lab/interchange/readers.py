@@ -4,6 +4,7 @@ It tells the formats apart by their contents: a scenario, a link (also in our ow
 ITF), and the traces of other tools, as text (`tlc_output`) or in ITF (`itf_traces`).
 """
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from protocol_lab.interchange.tlc_output import PrintedTrace, is_tlc_output, par
 from protocol_lab.interchange.tlc_traces import walk_along
 from protocol_lab.model.spec import Model
 from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, text_of_file
-from protocol_lab.traces.text_exports import is_link, linked_scenario
+from protocol_lab.traces.text_exports import is_link, linked_scenario, to_itf
 from protocol_lab.traces.walk import Walk
 
 _FENCE = re.compile(r"\A```\w*\n|\n```\Z")
@@ -90,7 +91,15 @@ def _read(
         return walk_along(found, model, only, effort)
     if found is not None:
         scenario = replace(linked_scenario(found), file=file)
-        return scenario if scenario.challenge else play(scenario, model)
+        if scenario.challenge:
+            return scenario
+        walk = play(scenario, model)
+        if text != found and json.loads(text) != json.loads(to_itf(walk)):
+            raise LabError(
+                "The states of this JSON are not those to which its link leads: give the link alone"
+                " (`link` in its `#meta`), or export the walk again."
+            )
+        return walk
     raise _NoTrace(
         "This can't be played: give a scenario (its first line is `# spec: NAME`), a link (lab1.…),"
         " all that TLC printed about an error, or a trace in ITF, as this kit, Apalache and Quint"

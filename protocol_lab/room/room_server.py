@@ -32,7 +32,7 @@ from protocol_lab.errors import LabError, writing
 from protocol_lab.room.beliefs import write_beliefs
 from protocol_lab.room.meeting import LEADER, PASSING, Meeting
 from protocol_lab.room.site_questions import read_site
-from protocol_lab.system.operating_system import try_lock
+from protocol_lab.system.operating_system import is_windows, try_lock
 
 LARGEST = 16_384  # bytes of a message
 RATE, BURST = 20, 60  # messages a second of one connection, and so many at once
@@ -285,7 +285,7 @@ async def serve(folder: Path, port: int, name: str | None, path: Path, opens: bo
     if opens:
         webbrowser.open_new(leader)
     for each in (signal.SIGINT, signal.SIGTERM):
-        if os.name != "nt":  # there an interrupt cancels this task
+        if not is_windows():  # there an interrupt cancels this task
             asyncio.get_running_loop().add_signal_handler(each, room.over.set)
     try:
         await room.over.wait()

@@ -16,6 +16,9 @@ from protocol_lab.room.room_server import BURST, LARGEST
 from tests import ROOT
 
 ASKED = {"name": "notebooks/kafka/p.ipynb a", "question": "?", "choices": ["no", "yes"], "right": 0}
+CONNECTED: list = []
+"""The sockets that are to be closed with their room: an open one would be a warning elsewhere."""
+
 VOTE = {"kind": "vote", "question": ASKED["name"], "choice": 1}
 
 
@@ -43,12 +46,15 @@ def serving(folder, port=None):
         yield lines[0].split()[2], re.search("#(.*)", lines[1])[1], process
     finally:
         process.terminate()
-        process.wait(20)
+        process.communicate(timeout=20)
+        while CONNECTED:
+            CONNECTED.pop().shutdown()
 
 
 def connect(address, origin=None, **who):
     opened = address.replace("http", "ws") + "/socket"
     member = create_connection(opened, origin=origin or address, timeout=20)
+    CONNECTED.append(member)
     member.send(json.dumps({"kind": "join", "n": 0, **who}))
     return member
 
