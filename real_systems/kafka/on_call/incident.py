@@ -148,7 +148,7 @@ def stepped(world: World, step: str) -> World | None:
     if not taken:
         return None
     for fault in _FAULTS:
-        setattr(s, fault, 0)
+        setattr(s, f"{fault}_so_far", 0)
     return world._replace(row=bytes(row))
 
 
