@@ -129,13 +129,13 @@ function playIncident(el, { ask, kept = () => {}, notebooks = null }) {
   }
 
   function result() {
-    const { bad, yours, par, best, best_keys: keys, is_par: isPar, green, lesson, notebook, run } = view.rewind;
+    const { bad, yours, par, best, best_keys: keys, is_par: isPar, better, green, lesson, notebook, run } = view.rewind;
     return h("div", { class: "inc-side" },
       h("h3", { class: bad ? "inc-bad" : "inc-good" }, bad ? "✗ " : "✓ ", yours),
       bad && green ? h("p", {}, "All metrics are green.") : null,
       h("p", { class: "inc-told", role: "status" }),
-      h("p", {}, h("b", {}, isPar ? "That is par. " : "Par: "), isPar ? "" : `${par}. `,
-        "The best play, of somebody who sees only what you saw: ", best.map((each, k) => [k ? ", " : "", h("b", {}, each)]), "."),
+      h("p", {}, h("b", {}, better ? "Better than par: " : isPar ? "That is par. " : "Par: "), isPar && !better ? "" : `${par}. `,
+        "The best play found, on average over all that was possible for somebody who sees only what you saw: ", best.map((each, k) => [k ? ", " : "", h("b", {}, each)]), "."),
       h("p", {}, lesson),
       h("p", {}, notebooks ? h("a", { href: notebooks(notebook) }, "The lesson about it") : ["The lesson about it: ", h("code", {}, notebook)], run ? [". On real brokers: ", h("code", {}, `python3 lab.py real ${run}`)] : null),
       h("div", { class: "inc-row" },

@@ -20,7 +20,7 @@ _MOST_STEPS, _MOST_FAULTS = 24, 4
 _SETTINGS = ("3.9.1", 0), ("4.3.1", 1), ("4.3.1", 0)  # the release, and whether ELR is on
 _TOLD = {
     "stop": "Broker {0} was stopped by the deploy",
-    "kill": "The kernel of host {0} killed Kafka",
+    "kill": "The OOM killer on host {0} killed Kafka",
     "lose_power": "Host {0} lost its power, and has it again",
 }
 _LESSON = (

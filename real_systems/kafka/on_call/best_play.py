@@ -5,12 +5,13 @@ was seen so far: the metadata log, and what was paid for. A command takes each o
 what is seen then divides them, and a plan has a branch for each thing that can be seen, and nothing
 else to go by. Worlds count as equally likely. A play costs `RECORD` for each record that is lost,
 written twice or not sent again, and one for each minute without writes, to the end of the watch;
-the best play has the least expected cost, then the fewest commands.
+the best play found has the least expected cost, then the fewest commands.
 
 Exact: what each command does, all that may be seen, every order of commands up to the depth.
 Approximate: all worlds of the start weigh the same, though some happen more often; plans have at
 most `DEPTH` commands, the one that closes the incident included; a look whose answer is known and a
-wait for nothing are left out; of what may still happen only the case's own futures are foreseen.
+wait for nothing are left out; of what may still happen only the case's own futures are foreseen,
+and where there are any a plan has one command less, lest it is made for their very minutes.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from real_systems.kafka.on_call.cases import Start
 from real_systems.kafka.on_call.incident import LOOKS, Command, Desk, World, commands, done, wrong
 
 RECORD = 1000
-DEPTH = 5
+DEPTH = 6
 
 
 class Plan(NamedTuple):
@@ -89,7 +90,8 @@ def _with(
 def played(start: Start, plan: Plan | None = None) -> Iterator[Command]:
     """The commands of the best play in a start, as it goes in what is true there."""
     world, desk = start.world, start.desk
-    plan = plan or best(start.beliefs, desk, start.case.extra)
+    depth = DEPTH - (len(start.case.futures) > 1)
+    plan = plan or best(start.beliefs, desk, start.case.extra, depth)
     while plan is not None:
         yield plan.command
         outcome = done(world, desk, plan.command)

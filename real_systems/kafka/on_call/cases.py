@@ -139,8 +139,8 @@ CASES = {
             (
                 "PAGE  payments-17 has no leader, producers time out",
                 "Host {1} lost its power, and has it again. Kafka starts on its own at {at 1}.",
-                "The kernel of host {2} killed Kafka, which took too much memory. It starts"
-                " again at {at 2}. Broker {3} has run all night; its disk was slow.",
+                "The OOM killer on host {2} killed Kafka. It starts again at {at 2}."
+                " Broker {3} has run all night; its disk was slow.",
             ),
             _before(
                 *_LAST_ONE_LEFT,
@@ -149,8 +149,8 @@ CASES = {
             ),
             "When no member of the ELR comes back cleanly, the last known leader is elected, and"
             " its log may be the short one. A process that was killed has everything on its disk; a"
-            " host that lost its power may not. Start the first, and elect it before the other is"
-            " back.",
+            " host that lost its power may not. Start the killed broker and elect it before the"
+            " other is back.",
             "kafka/18_what_does_elr_still_lose",
             run="two_power_cuts --release 4.3.1",
             due=((5, 1), (9, 2)),
@@ -166,13 +166,13 @@ CASES = {
                 "PAGE  UnderReplicatedPartitions is 1: payments-17",
                 "ELR was switched on during yesterday's upgrade. The files of all brokers say"
                 " min.insync.replicas=2.",
-                "Host {2} is being installed anew, and back at {at 2}, host {3} at {at 3}; nobody"
+                "Host {2} is being reinstalled, back at {at 2}, host {3} at {at 3}; nobody"
                 " can start them before. Broker {1} leads. Payments come in all the time. Two hosts"
                 " of this rack have lost their power this week.",
             ),
             _before((-30, "stop(broker=3)"), (-6, "stop(broker=2)")),
             "Switching ELR on writes a min.insync.replicas for the whole cluster, the controller's;"
-            " the files of the brokers count no more. With 1 a leader that is alone acknowledges"
+            " the files of the brokers no longer count. With 1 a leader that is alone acknowledges"
             " records that exist once. An empty Elr beside an Isr of one broker says so: with 2 the"
             " brokers that left would be in it.",
             "kafka/18_what_does_elr_still_lose",
@@ -192,10 +192,11 @@ CASES = {
             "4.3.1",
             Settings("4.3"),
             (
-                "PAGE  the payments service: TimeoutException, one payment failed",
+                "PAGE  the payments service: TimeoutException, payment 7302 failed",
                 "Host {1} lost its power while that payment was under way, and broker {2} was"
                 " elected. Broker {1} is back at {at 1}, broker {3} at {at 3}.",
-                "The payments team asks: shall we send it again? No consumer has seen it.",
+                "The payments team asks: shall we send it again? No consumer has seen it."
+                " They will in ten minutes, unless you say no.",
             ),
             _before(
                 (-30, "stop(broker=3)"),
@@ -211,7 +212,8 @@ CASES = {
             run="told_failed --release 4.3.1",
             due=((7, 1), (25, 3)),
             away=(1, 3),
-            extra=("resend",),
+            sends=tuple(range(10, 40)),
+            extra=("resend", "keep"),
             offline_since=12,
             naive="resend",
         ),
@@ -223,7 +225,7 @@ CASES = {
             (
                 "PAGE  payments-17 has no leader, producers time out",
                 "Broker {1} crashed at {since}. Hardware says: host {1} is fine, all disks are"
-                " healthy, nothing in the controller's log. Kafka starts there at {at 1}.",
+                " healthy, nothing in the RAID controller's log. Kafka starts there at {at 1}.",
                 "The deploy stopped broker {2}, and waits for a healthy cluster before it goes on."
                 " Broker {3} has run all night; its disk was slow.",
             ),
@@ -233,9 +235,9 @@ CASES = {
                 (-9, "kill(broker=1)"),
                 (-4, "replace_disk(broker=1)"),
             ),
-            "A broker on a new disk has its old number, and the controller's record still says that"
-            " it is the whole ISR. Without ELR an empty log leads, and all replicas follow it. Look"
-            " at the disk before the broker starts.",
+            "A broker on a new disk keeps its broker id, and the controller's record still says"
+            " that it is the whole ISR. Without ELR an empty log leads, and all replicas follow it."
+            " Look at the disk before the broker starts.",
             "kafka/01_one_power_cut",
             run="empty_disk --release 3.6.2",
             due=((2, 1),),

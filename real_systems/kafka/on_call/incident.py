@@ -110,6 +110,7 @@ MINUTES = {
     "min_isr": 1,
     "elr": 1,
     "resend": 1,
+    "keep": 0,
     "close": 0,
 }
 LOOKS = ("disk", "dump", "config")
@@ -310,7 +311,9 @@ def done(world: World, desk: Desk, command: Command) -> Outcome:
         desk = desk._replace(due=(*kept, (desk.clock + MINUTES[name], broker)))
     elif name == "resend":
         sends = tuple(range(desk.clock + 1, desk.clock + UNTIL))  # until one is taken
-        desk = desk._replace(sends=sends, looked=desk.looked | {name})
+        desk = desk._replace(sends=sends, looked=desk.looked | {"resend", "keep"})
+    elif name == "keep":
+        desk = desk._replace(sends=(), looked=desk.looked | {"resend", "keep"})
     elif name == "min_isr":
         world = world._replace(settings=world.settings._replace(min_isr=2))
         desk = desk._replace(looked=desk.looked | {name})

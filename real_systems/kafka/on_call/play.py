@@ -13,7 +13,7 @@ from protocol_lab.model.layout import NONE
 from protocol_lab.model.step_text import parse
 from real_systems.kafka.logs.writing import Line
 from real_systems.kafka.on_call import any_night, best_play, quorum
-from real_systems.kafka.on_call.cases import CASES, Start, acknowledged, begin, is_visible
+from real_systems.kafka.on_call.cases import CASES, Case, Start, acknowledged, begin, is_visible
 from real_systems.kafka.on_call.incident import (
     BROKERS,
     LOOKS,
@@ -27,6 +27,7 @@ from real_systems.kafka.on_call.incident import (
     log_of,
     lost,
     not_sent_again,
+    public,
     state,
     takes_writes,
     written_twice,
@@ -36,10 +37,12 @@ from real_systems.kafka.on_call.written_lines import (
     FIRST,
     INDEX,
     PARTITION,
+    TO,
     TOPIC,
     Written,
     describe,
     hour,
+    kept_by,
     shown,
 )
 
@@ -60,11 +63,13 @@ _TYPED = {
     "hold": "ssh broker{broker} systemctl disable --now kafka",
     "start": "ssh broker{broker} systemctl start kafka",
     "stop": "ssh broker{broker} systemctl stop kafka",
-    "unclean": "kafka-leader-election.sh --election-type unclean --topic payments --partition 17",
+    "unclean": f"kafka-leader-election.sh {TO} --election-type unclean --topic {TOPIC}"
+    f" --partition {INDEX}",
     "wait": "sleep 120",
-    "min_isr": "kafka-configs.sh --alter --topic payments --add-config min.insync.replicas=2",
-    "elr": "kafka-features.sh upgrade --feature eligible.leader.replicas.version=1",
+    "min_isr": f"kafka-configs.sh {TO} --alter --topic {TOPIC} --add-config min.insync.replicas=2",
+    "elr": f"kafka-features.sh {TO} upgrade --feature eligible.leader.replicas.version=1",
     "resend": "(to the payments team: yes, send it again)",
+    "keep": "(to the payments team: no, don't send it again)",
     "close": "(the incident is closed)",
 }
 _CHOICES = {
@@ -76,11 +81,16 @@ _CHOICES = {
     "min_isr": ("Set min.insync.replicas=2", "for the topic"),
     "elr": ("Switch ELR on", "for the cluster"),
     "resend": ("Have the payment sent again", "the team waits for your answer"),
+    "keep": ("Tell the team not to send it again", "the team waits for your answer"),
     "close": ("Nothing more to do", "close the incident; it is watched for 30 minutes"),
     "disk": ("Look at broker {broker}’s disk", "ls, before it starts"),
     "dump": ("Read broker {broker}’s log", "kafka-dump-log.sh; it reads whole segments"),
     "config": ("Read what is in force", "kafka-configs.sh --describe --all"),
 }
+
+
+Logged = tuple[tuple[Any, ...], ...]
+"""What logs had to say so far, in its order."""
 
 
 class Play:
@@ -121,7 +131,7 @@ class Play:
                 )
         for told in self.case.told:
             self._show("told", self._told(told))
-        self._typed(f"kafka-topics.sh --describe --topic {TOPIC} | grep 'Partition: {INDEX}'")
+        self._typed(f"kafka-topics.sh {TO} --describe --topic {TOPIC} | grep 'Partition: {INDEX}'")
         self._show("out", describe(self.world, self.case).replace("\t", "  "))
         self._typed("kafka-dump-log.sh --cluster-metadata-decoder --files … | grep PARTITION_")
         for each in lines:
@@ -147,20 +157,27 @@ class Play:
         command = every[key]
         begun = self.desk.clock
         outcome = done(self.world, self.desk, command)
-        before, others = self.beliefs, [done(each, self.desk, command) for each in self.beliefs]
-        alike = (each for each in others if (each.desk, each.seen) == (outcome.desk, outcome.seen))
-        self.beliefs = tuple({each.world for each in alike})
+        text = f"you: {_choice(command, self.world, self.desk)[0]}"
+        self._remember(begun, text, self.world, self.beliefs, "")
+        others = [(each, done(each, self.desk, command)) for each in self.beliefs]
+        paths = [_path(each, after.events) for each, after in others]
+        logged = [*_path(self.world, outcome.events)][-1]
+        self.beliefs = tuple(
+            {
+                after.world
+                for (_, after), path in zip(others, paths, strict=True)
+                if (after.desk, after.seen) == (outcome.desk, outcome.seen) and logged in path
+            }
+        )
         self.world, self.desk = outcome.world, outcome.desk
         self.offline += outcome.offline
         self.given.append(command)
-        self._tell(command, begun, outcome.events, outcome.seen[1], before)
-        self._remember(
-            self.desk.clock,
-            f"you: {_choice(command, self.world, self.desk)[0]}",
-            self.world,
-            self.beliefs,
-            "",
-        )
+        self._tell(command, begun, outcome.events, outcome.seen[1], paths)
+        last = self.moments[-1]
+        if command.name == "close":
+            self._remember(self.desk.clock, "the watch ends", self.world, self.beliefs, "")
+        elif (last["world"], {*last["beliefs"]}) != (self.world, {*self.beliefs}):
+            self._remember(self.desk.clock, "the command is done", self.world, self.beliefs, "")
 
     def commands(self) -> list[Command]:
         """What can be done now."""
@@ -172,20 +189,22 @@ class Play:
         begun: int,
         events: tuple[Event, ...],
         seen: Any,
-        beliefs: tuple[World, ...],
+        paths: list[dict[Logged, World]],
     ) -> None:
-        """What stands on the screen after a command. beliefs: those before it."""
+        """What stands on the screen after a command. paths: of all worlds that could be."""
         if command.name in LOOKS:
-            typed, printed = shown(command, seen, begun, self.written.epochs)
-            self._typed(typed)
+            typed, printed = shown(command, seen, begun, self.written)
+            self._typed(typed, begun)
             for each in printed:
                 self._show("out", each)
         else:
-            self._typed(_TYPED[command.name].format(broker=command.broker))
+            self._typed(_TYPED[command.name].format(broker=command.broker), begun)
         if command.name == "unclean":
             said = f"leader election (UNCLEAN) for partitions {PARTITION}"
             self._show("out", f"Successfully completed {said}" if events else "(nobody is alive)")
+        logged: Logged = ()
         for event in events:
+            logged += _logged(event)
             lines = [each for each in self.written.add(event) if _is_shown(each)]
             name, arguments = parse(event.step)
             text = _STEPS[name].format(**arguments)
@@ -195,18 +214,22 @@ class Play:
                 self._show("log", _short(each))
             self._had(event.before)
             self._had(event.after)
-            if lines and name != "elect_uncleanly":
+            if lines:
                 line = _short(lines[-1])
+                beliefs = tuple({path[logged] for path in paths if logged in path})
                 self._remember(event.minute, text or "followers copy", event.after, beliefs, line)
         if command.name != "close":
-            self._typed(f"kafka-topics.sh --describe --topic {TOPIC} | grep 'Partition: {INDEX}'")
+            self._typed(
+                f"kafka-topics.sh {TO} --describe --topic {TOPIC} | grep 'Partition: {INDEX}'"
+            )
             self._show("out", describe(self.world, self.case).replace("\t", "  "))
 
-    def _typed(self, text: str) -> None:
-        self._show("shell", f"$ {text}")
+    def _typed(self, text: str, minute: int | None = None) -> None:
+        self._show("shell", f"$ {text}", minute)
 
-    def _show(self, kind: str, text: str) -> None:
-        self.screen.append({"kind": kind, "text": text, "time": hour(self.desk.clock)})
+    def _show(self, kind: str, text: str, minute: int | None = None) -> None:
+        time = hour(self.desk.clock if minute is None else minute)
+        self.screen.append({"kind": kind, "text": text, "time": time})
 
     # --- The view ---------------------------------------------------------------------------------
 
@@ -223,7 +246,7 @@ class Play:
             "of": "no writes",
             "title": case.title,
             "clock": hour(self.desk.clock),
-            "about": f"Kafka {case.release} · RF 3, {case.says_min_isr}, acks=all",
+            "about": f"Kafka {case.release} · RF 3, {case.says_min_isr}, acks=all{self._elr()}",
             "offline": case.offline_since + self.offline,
             "screen": self.screen,
             "choices": [each for each in shown_as if not each["look"]],
@@ -232,6 +255,12 @@ class Play:
             "link": link,
             "rewind": self._rewind() if self.desk.closed else None,
         }
+
+    def _elr(self) -> str:
+        """Is ELR on? Releases before 4.0 don't have it."""
+        if self.case.release < "4":
+            return ""
+        return ", ELR on" if self.world.settings.elr else ", ELR off"
 
     def _offered(self, command: Command) -> dict[str, Any]:
         text, more = _choice(command, self.world, self.desk)
@@ -264,8 +293,9 @@ class Play:
         par = _result_of(start, best)
         own = self.world, case.offline_since + self.offline
         return {
-            "yours": _result(*own),
-            "par": _result(*par),
+            "yours": _result(*own, case),
+            "par": _result(*par, case),
+            "better": (wrong(own[0]), own[1]) < (wrong(par[0]), par[1]),
             "lost": len(lost(self.world)),
             "bad": bool(wrong(self.world)),
             "best": [_choice(each, start.world, start.desk)[0] for each in best],
@@ -380,7 +410,33 @@ def _known_of(broker: int, beliefs: tuple[World, ...]) -> str:
         return "has every acknowledged record"
     if not having:
         return "lacks an acknowledged record"
-    return f"may lack one: in {len(beliefs) - having} of {len(beliefs)} states"
+    few = f"{len(beliefs) - having} of {len(beliefs)}"
+    return f"may lack a record (in {few} possible histories)"
+
+
+def _logged(event: Event) -> Logged:
+    """What the logs say of an event: the metadata log, who truncates, and how a broker starts."""
+    name, arguments = parse(event.step)
+    changed = public(event.after) if public(event.before) != public(event.after) else None
+    said = None
+    if name == "copy":
+        kept = kept_by(event, arguments["follower"])
+        if kept < len(log_of(event.before, arguments["follower"])):
+            said = arguments["follower"], kept
+    elif name == "start":
+        s = state(event.before)
+        said = arguments["broker"] in s.dirty, arguments["broker"] in s.disk_is_new
+    return () if changed is said is None else ((event.minute, changed, said),)
+
+
+def _path(world: World, events: Sequence[Event]) -> dict[Logged, World]:
+    """The world whenever the logs had something new to say, by what they had said until then."""
+    logged: Logged = ()
+    found = {logged: world}
+    for event in events:
+        logged += _logged(event)
+        found.setdefault(logged, event.after)
+    return found
 
 
 def _result_of(start: Start, given: Sequence[Command]) -> tuple[World, int]:
@@ -391,17 +447,20 @@ def _result_of(start: Start, given: Sequence[Command]) -> tuple[World, int]:
     return world, offline
 
 
-def _result(world: World, offline: int) -> str:
+def _result(world: World, offline: int, case: Case) -> str:
     gone = len(lost(world))
     parts = []
-    if gone:
+    if gone and case.new_disks and gone == len(acknowledged(world)):
+        parts.append("all records of the partition are lost")
+    elif gone:
         parts.append(f"{gone} acknowledged record{'s' * (gone > 1)} lost")
     if written_twice(world):
         parts.append("a payment was written twice")
     if not_sent_again(world):
         parts.append("a payment is missing that nobody sent again")
     told = ", ".join(parts) or "nothing lost"
-    return f"{told[0].upper()}{told[1:]}, no writes for {offline} minute{'s' * (offline != 1)}"
+    outage = f"no writes for {offline} minute{'s' * (offline != 1)}" if offline else "no outage"
+    return f"{told[0].upper()}{told[1:]}, {outage}"
 
 
 def _is_shown(line: Line) -> bool:

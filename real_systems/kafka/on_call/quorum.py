@@ -7,6 +7,7 @@ election is a minute without an active controller. The best play is the best of 
 two commands, for all controllers that may have the link by what stood on the screen.
 """
 
+import re
 from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -17,22 +18,22 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view as view_of
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import initial, needed_attempts
-from real_systems.kafka.logs.writing import LogWriter
+from real_systems.kafka.logs.writing import Line, LogWriter
 from real_systems.kafka.on_call.incident import UNTIL
 from real_systems.kafka.on_call.written_lines import at, hour
 
 NAME, TITLE = "quorum_elects_again", "A quorum that elects again and again"
 SERVERS = (1, 2, 3)
 _TOLD = (
-    "PAGE  ActiveControllerCount was 0 for a moment, for the third time in six minutes",
+    "PAGE  ActiveControllerCount was 0 for a moment, for the fourth time in six minutes",
     "Three controllers run: 101, 102 and 103. Brokers serve, but while no controller is active no"
     " leader can be replaced. The network team finds nothing.",
 )
 _LESSON = (
-    "Before Kafka 4.0 a controller that was cut off for a moment stands in a later epoch when it is"
-    " back, and deposes a leader that was well. A restart of the active one is one more election."
-    " Stop the controller that stands while another leads: two of three are a quorum. Since 4.0 it"
-    " asks first (pre-vote)."
+    "Before Kafka 4.0 a controller that was cut off for a moment calls an election in a later epoch"
+    " when it is back, and deposes a leader that was well. A restart of the active one is one more"
+    " election. Stop the controller whose candidacy makes a healthy leader renounce: two of three"
+    " are a quorum, and both are then needed. Since 4.0 it asks first (pre-vote)."
 )
 _STATES = "candidate", "leader"
 _FIRST = (
@@ -71,10 +72,18 @@ def model() -> Model:
     )
 
 
-def leader(world: World) -> int:
-    """The active controller; 0 for none."""
+def leader(world: World, stopped: frozenset[int] = frozenset()) -> int:
+    """The active controller: it leads a majority that is in its epoch; 0 for none."""
     s = view_of(model().layout, world.row)
-    led = [each for each in SERVERS if s.state[each] == "leader" and s.leader[each] == each]
+    alive = [each for each in SERVERS if each not in stopped]
+    epochs = [s.current_epoch[each] for each in alive]
+    led = [
+        each
+        for each in alive
+        if s.state[each] == "leader"
+        and s.leader[each] == each
+        and 2 * epochs.count(s.current_epoch[each]) > len(SERVERS)
+    ]
     return max(led, key=lambda each: s.current_epoch[each], default=0)
 
 
@@ -87,8 +96,8 @@ def _epochs(row: bytes) -> list[tuple[int, str]]:
 class _Run:
     """Steps of the model, and what the controllers' logs say of them."""
 
-    def __init__(self, world: World, minute: int):
-        self.world, self.minute, self.told = world, minute, []
+    def __init__(self, world: World, minute: int, stopped: frozenset[int] = frozenset()):
+        self.world, self.minute, self.stopped, self.told = world, minute, stopped, []
 
     def take(self, text: str) -> bool:
         """Take a step if the model allows it."""
@@ -136,23 +145,26 @@ class _Run:
                 f"voter_election_timeout(server={server})"
             ):
                 self.settle()
-                if leader(self.world):
+                if leader(self.world, self.stopped):
                     return
 
-    def cut_off(self, server: int, others: list[int], still: frozenset[int], led: int) -> None:
+    def cut_off(self, server: int, others: list[int], led: int) -> None:
         """A controller is cut off until others miss its answer, if it led, or it misses that of the
-        one that leads. still: those that are stopped."""
-        self.links(still | {server})
+        one that leads; then those that are left elect, if nobody leads."""
+        self.links(self.stopped | {server})
         for each in others if led == server else [server]:
             self.take(f"send_fetch_request(server={each}, peer={led})")
         if led == server:
             self.elect(others)
-        self.links(still)
+        self.links(self.stopped)
         if led != server and led:
             self.elect([server])
         self.settle()
+        if not leader(self.world, self.stopped):
+            self.elect([each for each in (*others, server) if each not in self.stopped])
 
 
+_LINES_AT_THE_END = 8  # that are shown once the incident is closed; more are counted
 _COMMANDS = {  # what it is called, more, what is typed, minutes
     "stop": ("Stop controller {id}", "two of three are a quorum", "systemctl stop kafka", 1),
     "restart": ("Restart controller {id}", "it is the active one", "systemctl restart kafka", 1),
@@ -163,6 +175,12 @@ _COMMANDS = {  # what it is called, more, what is typed, minutes
         "(the incident is closed)",
         0,
     ),
+    "status": (
+        "Ask who leads",
+        "kafka-metadata-quorum.sh describe --status",
+        "kafka-metadata-quorum.sh --bootstrap-controller controllers:9093 describe --status",
+        1,
+    ),
 }
 
 
@@ -172,7 +190,7 @@ class Night:
     def __init__(self, flaky: int, keys: tuple[str, ...] = ()):
         self.world = World(next(initial(model())).row, flaky)
         self.minute, self.offline, self.stopped = -7, 0, frozenset[int]()
-        self.is_over = False
+        self.is_over, self.kept = False, 0
         self.screen: list[dict[str, str]] = []
         self.told: list[Told] = []
         self.moments: list[dict[str, Any]] = []
@@ -183,7 +201,10 @@ class Night:
         lines, self.screen = self.screen, []
         for text in _TOLD:
             self._show("told", text)
-        self._show("shell", "$ grep -hE 'CandidateState|to Leader|Renouncing' */server.log | sort")
+        self._show(
+            "shell",
+            "$ grep -hE 'CandidateState|to Leader|Renouncing' controller*/server.log | sort",
+        )
         self.screen += lines
         self._remember("the page comes")
         for key in keys:
@@ -195,24 +216,25 @@ class Night:
     def _pass(self, minutes: int, run: _Run | None = None) -> None:
         for _ in range(minutes):
             self.minute += 1
-            run = run or _Run(self.world, self.minute)
+            run = run or _Run(self.world, self.minute, self.stopped)
             flaky, others = self.world.flaky, [*{*SERVERS} - self.stopped - {self.world.flaky}]
-            was_idle = not leader(run.world)
+            was_idle = not leader(run.world, self.stopped)
             if was_idle:
                 run.elect([*others, *({flaky} - self.stopped)])
             elif self.minute % 2 == 0 and flaky not in self.stopped:
-                run.cut_off(flaky, others, self.stopped, leader(run.world))
+                run.cut_off(flaky, others, leader(run.world, self.stopped))
             self.world = run.world
             won = any(each.kind == "wins" for each in run.told)
-            self.offline += was_idle or won or not leader(self.world)
-            for each in run.told:
+            self.offline += was_idle or won or not leader(self.world, self.stopped)
+            for k, each in enumerate(run.told):
                 fields = {"epoch": each.epoch, "later": each.epoch + 1}
-                self.writer.line(each.server + 100, each.kind, at(self.minute), **fields)
-                text = str(self.writer.lines[-1])[12:20] + self.writer.lines[-1].text[4:]
-                self._show("log", text[:150] + "…" * (len(text) > 150))
+                time = at(self.minute) + 2_140 + 170 * k
+                self.writer.line(each.server + 100, each.kind, time, **fields)
+                if not self.is_over or len(self.told) + k < self.kept:
+                    self._show("log", _short(self.writer.lines[-1]))
+            self.told += run.told
             if run.told:
                 self._remember("an election")
-            self.told += run.told
             run = None
 
     def possible(self) -> list[str]:
@@ -220,8 +242,8 @@ class Night:
         if self.is_over:
             return []
         stops = [] if self.stopped else [f"stop{each}" for each in SERVERS]
-        led = leader(self.world)
-        return [f"restart{led}"] * bool(led) + stops + ["wait", "close"]
+        led = leader(self.world, self.stopped)
+        return [f"restart{led}"] * bool(led) + stops + ["wait", "close", "status"]
 
     def give(self, key: str) -> None:
         """Give a command."""
@@ -231,35 +253,55 @@ class Night:
         name, server = key.rstrip("123"), int(key[-1]) if key[-1].isdigit() else 0
         text, _, typed, minutes = _COMMANDS[name]
         self._show("shell", f"$ ssh controller{server + 100} {typed}" if server else f"$ {typed}")
+        self._remember(f"you: {text.format(id=server + 100)}")
         run = None
         if server:
-            run = _Run(self.world, self.minute + 1)
             others = [each for each in SERVERS if each not in self.stopped | {server}]
-            led = leader(self.world)
+            led = leader(self.world, self.stopped)
+            self.stopped |= {server} if name == "stop" else set()
+            run = _Run(self.world, self.minute + 1, self.stopped)
             if name == "restart":
                 run.take(f"restart_with_state(server={server})")
-            else:
-                self.stopped |= {server}
             if led == server:
-                run.cut_off(server, others, self.stopped, led)
+                run.cut_off(server, others, led)
             else:
                 run.links(self.stopped)
-        self.is_over = name == "close"
+        self.is_over, self.kept = name == "close", len(self.told) + _LINES_AT_THE_END
         self._pass(UNTIL if self.is_over else minutes, run)
-        self._remember(f"you: {text.format(id=server + 100)}")
+        if name == "status":
+            self._status()
+        if self.is_over:
+            more = len(self.told) - self.kept
+            if more > 0:
+                self._show("log", f"… and {more} lines more like these, until {hour(self.minute)}")
+            self._remember("the watch ends")
+
+    def _status(self) -> None:
+        """What kafka-metadata-quorum says of the quorum now."""
+        led = leader(self.world, self.stopped)
+        epoch = view_of(model().layout, self.world.row).current_epoch[led] if led else None
+        found = [f"LeaderId:      {led + 100}", f"LeaderEpoch:   {epoch}"]
+        for text in found if led else ["TimeoutException: no active controller answers"]:
+            self._show("out", text)
 
     # --- What is shown ----------------------------------------------------------------------------
 
     def _remember(self, text: str) -> None:
         self.moments.append(
-            {"minute": self.minute, "text": text, "world": self.world, "told": [*self.told]}
+            {
+                "minute": self.minute,
+                "text": text,
+                "world": self.world,
+                "told": [*self.told],
+                "stopped": self.stopped,
+            }
         )
 
     def offered(self, key: str) -> dict[str, Any]:
         """A command as it is shown."""
         text, more, _, minutes = _COMMANDS[key.rstrip("123")]
         text = text.format(id=int(key[-1]) + 100 if key[-1].isdigit() else "")
-        return {"key": key, "text": text, "more": more, "minutes": minutes, "look": False}
+        return {"key": key, "text": text, "more": more, "minutes": minutes, "look": key == "status"}
 
     def shown_moments(self) -> list[dict[str, Any]]:
         """Moment by moment, what was true and what could be known."""
@@ -268,7 +310,8 @@ class Night:
             s, rows = view_of(model().layout, each["world"].row), []
             for server in SERVERS:
                 epoch = {"there": True, "gone": False, "safe": False}
-                roles = ["active"] * (leader(each["world"]) == server)
+                roles = ["active"] * (leader(each["world"], each["stopped"]) == server)
+                roles += ["stopped"] * (server in each["stopped"])
                 roles += ["bad link"] * (server == self.world.flaky)
                 rows.append(
                     {
@@ -281,6 +324,15 @@ class Night:
             line = {"time": hour(each["minute"]), "text": each["text"], "line": ""}
             shown.append({**line, "rows": rows})
         return shown
+
+
+def _short(line: Line) -> str:
+    """A controller's line without directories, its logger, and what comes after the epoch."""
+    text = re.sub(
+        r"localDirectoryId=[^,]*,|, directoryId=[^,)]*", "", line.text[line.text.index("[") :]
+    )
+    text = re.sub(r"(\bepoch=\d+), .*", r"\1, …", text).partition(". Reverting")[0]
+    return f"{str(line)[12:24]} {text}"
 
 
 def _known(server: int, told: list[Told]) -> str:
@@ -308,6 +360,12 @@ def best(flaky: int) -> tuple[str, ...]:
     return min(plans, key=lambda plan: (plans[plan], len(plan)))
 
 
+def _result(offline: int) -> str:
+    if not offline:
+        return "An active controller all the time"
+    return f"No active controller for {offline} minute{'s' * (offline != 1)}"
+
+
 def flaky_of(seed: int) -> int:
     """Who has the bad link in a seed."""
     return 3 - seed % 2
@@ -317,13 +375,14 @@ def view(seed: int, keys: tuple[str, ...]) -> dict[str, Any]:
     """The case as plain values, as `play.view` gives the others."""
     flaky = flaky_of(seed)
     night = Night(flaky, keys)
-    rewind = None
+    rewind, offered = None, [night.offered(each) for each in night.possible()]
     if night.is_over:
         plan = best(flaky)
         par = Night(flaky, plan)
         rewind = {
-            "yours": f"No active controller in {night.offline} minutes",
-            "par": f"No active controller in {par.offline} minutes",
+            "yours": _result(night.offline),
+            "par": _result(par.offline),
+            "better": night.offline < par.offline,
             "lost": 0,
             "bad": night.offline > par.offline + 1,
             "best": [par.offered(each)["text"] for each in plan],
@@ -347,8 +406,8 @@ def view(seed: int, keys: tuple[str, ...]) -> dict[str, Any]:
         "offline": night.offline,
         "of": "no active controller",
         "screen": night.screen,
-        "choices": [night.offered(each) for each in night.possible()],
-        "looks": [],
+        "choices": [each for each in offered if not each["look"]],
+        "looks": [each for each in offered if each["look"]],
         "over": night.is_over,
         "link": f"{NAME}~{seed}~{'.'.join(keys)}",
         "rewind": rewind,

@@ -22,8 +22,11 @@ from real_systems.kafka.on_call.incident import (
 )
 
 TOPIC, INDEX = "payments", 17
+TO = "--bootstrap-server kafka:9092"
 PARTITION = f"{TOPIC}-{INDEX}"
 FIRST = 8_812_454
+KEY = 7300
+"""The key of a payment is this and its number in the model."""
 PAGE = 1_795_836_060_000
 """2026-11-28 03:21, when the page came, in milliseconds."""
 
@@ -55,6 +58,7 @@ class Written:
         )
         self.writer.begin(at(-60), leader=1)
         self._recovers = False
+        self.base = dict.fromkeys(BROKERS, FIRST)  # the offset of the model's first in each log
         self.epochs = {0: 0}  # Kafka's for the model's, which counts those with a leader only
         for broker in BROKERS:
             self._role(started(settings), broker, at(-59) + 100)
@@ -66,6 +70,8 @@ class Written:
         broker = arguments.get("broker", 0)
         before, after = state(event.before), state(event.after)
         time = at(event.minute) + 10 * (begun % 3000)
+        if name == "start" and broker in before.disk_is_new:
+            self.base[broker] = 0
         self._changes(event, name, broker, time)
         if before.leader != after.leader or before.leader_epoch != after.leader_epoch:
             self._roles(event, name, time + 400)
@@ -84,6 +90,8 @@ class Written:
             if event.before.settings.elr and broker in s.dirty:
                 for each in ("isr", "eligibleLeaderReplicas"):
                     middle[each] = [one for one in old[each] if one != broker]
+                if not middle["isr"]:
+                    middle["lastKnownElr"] = [s.last_leader]
                 if middle != old:
                     writer.line(broker, "unclean_shutdown", time)
                     writer.changes(time, **_difference(old, middle))
@@ -124,7 +132,7 @@ class Written:
             return
         kind = "came_back_unclean" if broker in s.dirty else "came_back_clean"
         writer.line(broker, kind, time)
-        writer.line(broker, "loaded", time + 40, **_ends(world, broker))
+        writer.line(broker, "loaded", time + 40, **self._ends(world, broker))
 
     def _roles(self, event: Event, name: str, time: int) -> None:
         for broker in members(state(event.after).unfenced):
@@ -137,18 +145,28 @@ class Written:
         epoch = self.writer.epoch
         known = {"epoch": epoch, "previous": epoch - 1, "leader": leader}
         isr = f"[{','.join(map(str, members(s.isr)))}]"
-        self.writer.line(broker, role, time, **known, isr=isr, **_ends(world, broker))
+        self.writer.line(broker, role, time, **known, isr=isr, **self._ends(world, broker))
 
     def _truncated(self, event: Event, follower: int, time: int) -> None:
-        old, new = log_of(event.before, follower), log_of(event.after, follower)
-        kept = min(len(old), len(new))
-        if old[:kept] != new[:kept]:
-            kept = next(k for k in range(kept) if old[k] != new[k])
+        s, kept = state(event.after), kept_by(event, follower)
+        self.base[follower] = self.base[s.leader]
+        old = log_of(event.before, follower)
         if kept < len(old):
-            s = state(event.after)
             epoch = self.epochs[old[kept - 1][1]] if kept else 0
-            known = {"leader": s.leader, "epoch": epoch, "end": FIRST + kept}
+            known = {"leader": s.leader, "epoch": epoch, "end": self.base[follower] + kept}
             self.writer.line(follower, "truncates", time, **known)
+
+    def _ends(self, world: World, broker: int) -> dict[str, int]:
+        held = min(state(world).high_watermark, len(log_of(world, broker)))
+        first = self.base[broker]
+        return {"end": first + len(log_of(world, broker)), "high_watermark": first + held}
+
+
+def kept_by(event: Event, follower: int) -> int:
+    """How many records of its log a follower keeps when it copies."""
+    old, new = log_of(event.before, follower), log_of(event.after, follower)
+    kept = min(len(old), len(new))
+    return next((k for k in range(kept) if old[k] != new[k]), kept)
 
 
 def _record(world: World) -> dict[str, Any]:
@@ -165,12 +183,6 @@ def _record(world: World) -> dict[str, Any]:
 
 def _difference(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in new.items() if old[name] != value}
-
-
-def _ends(world: World, broker: int) -> dict[str, int]:
-    held = min(state(world).high_watermark, len(log_of(world, broker)))
-    end = len(log_of(world, broker))
-    return {"end": FIRST + end, "high_watermark": FIRST + held}
 
 
 # --- What tools print -----------------------------------------------------------------------------
@@ -191,28 +203,29 @@ def describe(world: World, case: Case) -> str:
     )
 
 
-def shown(
-    command: Command, seen: Any, minute: int, epochs: dict[int, int]
-) -> tuple[str, list[str]]:
-    """A look, as a terminal has it: what was typed, and what it printed. epochs: of `Written`."""
+def shown(command: Command, seen: Any, minute: int, written: Written) -> tuple[str, list[str]]:
+    """A look, as a terminal has it: what was typed, and what it printed."""
     broker = command.broker
     if command.name == "disk":
         kept = [".kafka_cleanshutdown"] if seen == "clean" else []
         kept += [] if seen == "new" else [PARTITION, "recovery-point-offset-checkpoint"]
         return f"ls -A /kafka/data{broker}", [*kept[:1], "meta.properties", *kept[1:]]
     if command.name == "dump":
-        batches = [(FIRST + k, epochs.get(epoch, epoch)) for k, (_, epoch) in enumerate(seen)]
-        lines = dumped(PARTITION, broker, batches, at(minute))
-        shell = f"kafka-dump-log.sh --files /kafka/data{broker}/{PARTITION}/*.log | tail -2"
-        return shell, [_short(each) for each in lines[-2:] if each.startswith("base")] or [
-            "(empty)"
-        ]
+        first, epochs = written.base[broker], written.epochs
+        batches = [(first + k, epochs.get(epoch, epoch)) for k, (_, epoch) in enumerate(seen)]
+        lines = dumped(PARTITION, broker, batches, at(minute))[2:]
+        files = f"/kafka/data{broker}/{PARTITION}/*.log"
+        shell = f"kafka-dump-log.sh --print-data-log --files {files} | tail -4"
+        printed = []
+        for batch, (offset, _), (value, _) in zip(lines, batches, seen, strict=True):
+            printed += [_short(batch), f"| offset: {offset} … key: {KEY + value} payload: …"]
+        return shell, printed[-4:] or ["(empty)"]
     synonyms = ["DEFAULT_CONFIG:min.insync.replicas=1"]
     synonyms.insert(0, "STATIC_BROKER_CONFIG:min.insync.replicas=2")
     if seen == 1:
         synonyms.insert(0, "DYNAMIC_DEFAULT_BROKER_CONFIG:min.insync.replicas=1")
     listed = f"min.insync.replicas={seen} sensitive=false synonyms={{{', '.join(synonyms)}}}"
-    shell = f"kafka-configs.sh --describe --all --topic {TOPIC} | grep min.insync"
+    shell = f"kafka-configs.sh {TO} --describe --all --topic {TOPIC} | grep min.insync"
     return shell, [listed]
 
 
