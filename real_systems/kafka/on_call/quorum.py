@@ -331,7 +331,7 @@ def _short(line: Line) -> str:
     text = re.sub(
         r"localDirectoryId=[^,]*,|, directoryId=[^,)]*", "", line.text[line.text.index("[") :]
     )
-    text = re.sub(r"(\bepoch=\d+), .*", r"\1, …", text).partition(". Reverting")[0]
+    text = re.sub(r"(\bepoch=\d+), .*", r"\1…", text).partition(". Reverting")[0]
     return f"{str(line)[12:24]} {text}"
 
 
