@@ -16,11 +16,12 @@ from protocol_lab.errors import shortened
 from protocol_lab.grading.labs import Lab, load_lab
 from protocol_lab.grading.part_checks import PartGrade, grade_part
 from protocol_lab.grading.submissions import read_submission
-from protocol_lab.system.operating_system import limit_process
+from protocol_lab.system.operating_system import end_with_parent, limit_process
 
 
 def main() -> None:
     """Grade the job's submission."""
+    end_with_parent()
     job = json.load(sys.stdin)
     channel = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)

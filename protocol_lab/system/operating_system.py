@@ -82,6 +82,16 @@ def limit_process(cpu_seconds: int, memory_bytes: int) -> None:
             resource.setrlimit(which, (value, value))
 
 
+def end_with_parent() -> None:
+    """Have this process killed when the one that started it ends, however that ends. Only Linux can
+    do this; elsewhere a process notices when it next writes to its parent."""
+    if is_linux():
+        import ctypes
+
+        set_parent_death_signal = 1  # linux/prctl.h
+        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+
+
 def kill_with_descendants(process: "Popen") -> None:
     """Kill a process that was started with start_new_session=True, and what it has started; on
     Windows only the process itself."""
