@@ -150,12 +150,13 @@ def shows_state_graph(notebook: NotebookNode) -> bool:
 
 
 def shows_drawing(cell: NotebookNode) -> bool:
-    """Has the cell a picture, or a table, that needs no kernel?"""
+    """Has the cell a picture, a table, or a terminal's first screen, that needs no kernel?"""
     for each in cell.outputs:
         data = each.get("data", {})
         if "image/svg+xml" in data or "image/png" in data:
             return True
-        if any(tag in data.get("text/html", "") for tag in ("<img", "<svg", "<table")):
+        seen = ("<img", "<svg", "<table", 'class="lab-incident-holder"')
+        if any(tag in data.get("text/html", "") for tag in seen):
             return True
     return False
 

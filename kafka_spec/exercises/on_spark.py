@@ -99,8 +99,10 @@ def count_steps_to_safety(model: Model) -> int:
 
     nearest = Nearness(model)
     nearest.prepare()
-    can_go_wrong = nearest.map.steps >= 0
-    sources, targets = nearest.map.graph.steps()
+    distances = nearest.map
+    assert distances is not None  # so few states fit into memory
+    can_go_wrong = distances.steps >= 0
+    sources, targets = distances.graph.steps()
     return int((can_go_wrong[sources] & ~can_go_wrong[targets]).sum())
 
 
