@@ -101,7 +101,8 @@ def _told(beat: dict[str, Any], picture: str = "") -> str:
         for k, each in enumerate(ask["options"])
     )
     label = "It is computed when you answer" if right is None else ask["options"][right]["label"]
-    told = " ".join(filter(None, [ask["reason"] and f"Refused: {ask['reason']}.", ask["why"]]))
+    what = "Broken" if ask["kind"] == "last" else "Refused"
+    told = " ".join(filter(None, [ask["reason"] and f"{what}: {ask['reason']}.", ask["why"]]))
     answer = f"<p><b>{_inline(label)}</b>. {_inline(told)}</p>"
     if not is_folded:
         return f"{question}<ul>{choices}</ul>{answer}"

@@ -210,7 +210,7 @@ function hintOf(lesson) {
 }
 
 /** The reason of the run, such as a guard's, and that of the lesson. */
-const reasonsOf = ({ kind, reason, why }) => [reason ? closed(kind === "last" ? opening(reason) : `Refused: ${reason}`) : "", why].filter(Boolean);
+const reasonsOf = ({ kind, reason, why }) => [reason ? closed(`${kind === "last" ? "Broken" : "Refused"}: ${reason}`) : "", why].filter(Boolean);
 
 /** What a screen reader says of this beat; the card says itself who was right. */
 function spoken(lesson, view) {
