@@ -303,15 +303,29 @@ def install(requirements, source=None):
 
 @contextlib.contextmanager
 def running(command, **settings):
-    """A program, whose output the caller reads; it is killed if that is interrupted."""
-    settings.update(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=str(HERE))
+    """A program, whose output the caller reads; if that is interrupted, it is killed with all that
+    it has started, as venv and pip do."""
+    settings.update(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     settings.update(close_fds=False)  # it inherits the lock, the only file that can be inherited
-    with subprocess.Popen(command, **settings) as program:
+    hold_signals(True)
+    with subprocess.Popen(command, cwd=str(HERE), **settings) as program:
         try:
+            hold_signals(False)
             yield program
-        except BaseException:
-            program.kill()
+        except BaseException as error:
+            with contextlib.suppress(OSError):  # all have ended
+                os.killpg(program.pid, signal.SIGKILL) if os.name != "nt" else program.kill()
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                say("Setting up was interrupted: run the same command again to start over.")
             raise
+
+
+def hold_signals(held):
+    """Hold back Ctrl-C and SIGTERM, or let them in. A process that is started meanwhile holds them
+    back, too, until it has handlers of its own."""
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        how = signal.SIG_BLOCK if held else signal.SIG_UNBLOCK
+        signal.pthread_sigmask(how, {signal.SIGINT, signal.SIGTERM})
 
 
 def show_stage(line):
@@ -364,8 +378,10 @@ def run(arguments):
         signal.signal(signal.SIGINT, lambda *_: None)
     # -P: the current folder is not searched for modules. It may have files of other people, or a
     # protocol called queue.py.
+    hold_signals(is_kit)  # while Python starts they would end in a traceback
     child = subprocess.Popen([str(venv_python()), "-P", *arguments], env=environment)
     try:
+        hold_signals(False)
         code = child.wait()
     except BaseException:
         end(child)

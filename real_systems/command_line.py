@@ -27,7 +27,7 @@ def add_commands(commands: Any) -> None:
     real.add_argument(
         "--all",
         action="store_true",
-        help="the table of all stories by release; runs the cases that were not recorded",
+        help="the table of all recorded runs: what came of each story, by release",
     )
     real.add_argument("--keep", metavar="FOLDER", help="keep all that the processes write there")
     real.add_argument("--json", action="store_true")

@@ -432,6 +432,22 @@ def test_whoever_ends_it_ends_what_it_has_started(child):
 
 
 @posix
+def test_what_an_interrupted_installation_has_started_is_killed(capsys):
+    code = "import os, time; print(os.fork() or os.getpid(), flush=True); time.sleep(60)"
+    started = []
+
+    def interrupted():
+        with lab.running([sys.executable, "-c", code]) as program:
+            started.append(psutil.Process(int(program.stdout.readline())))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert psutil.wait_procs(started, timeout=60)[1] == []
+    assert "run the same command again" in capsys.readouterr().err
+
+
+@posix
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV"])
 def test_a_crash_of_the_kit_is_no_verdict(child, name):
     lab_py = child(f"import os, signal; os.kill(os.getpid(), signal.{name})", "--json")

@@ -52,6 +52,8 @@ def guard(exit_code: int = INTERRUPTED, answered: bool = False) -> None:
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, end)
+    if hasattr(signal, "pthread_sigmask"):  # `lab.py` holds them back until somebody listens
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 
 @contextmanager

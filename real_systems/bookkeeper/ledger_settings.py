@@ -9,7 +9,7 @@ entries bypass the journal keeps the fence, in the journal.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -20,7 +20,7 @@ from protocol_lab.errors import LabError, quoted, shortened, unknown
 from protocol_lab.model.spec import Model
 from real_systems.promise import promise_table
 from real_systems.promise.promise_table import Row
-from real_systems.runner.stories import Case
+from real_systems.runner.recordings import Recording
 
 JOURNALS = {
     "synced": "journal synced (default)",
@@ -147,8 +147,9 @@ class Settings(promise_table.Settings):
         text, after = super().changed(name, value)
         return text, replace(after, ack_quorum=value) if name == "write_quorum" else after
 
-    def saw(self, case: Case, chosen: Mapping[str, str]) -> bool:
-        """Was this case of a story run with this journal, this check, and quorums of 2?"""
+    def saw(self, run: Recording) -> bool:
+        """Was this run of a story with this journal, this check, and quorums of 2?"""
+        chosen = run.settings
         journal = "bypassed" if "journal" in chosen else "synced"
         check = {"off": False, "on": True}.get(chosen.get("data_integrity", "off"))
         asked = (self.journal, self.integrity, self.write_quorum, self.ack_quorum)

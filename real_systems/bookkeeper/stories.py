@@ -5,7 +5,7 @@ from typing import Any
 from real_systems.bookkeeper.acts import Stage
 from real_systems.bookkeeper.cluster import BookKeeperCluster
 from real_systems.bookkeeper.picture import describe, is_turn
-from real_systems.runner.stories import Case, Run, Staging, Story
+from real_systems.runner.stories import Run, Staging, Story
 
 _CHECKED = {"dataIntegrityChecking": "true", "dataIntegrityStampMissingCookies": "true"}
 """BookKeeper's data-integrity check (BP-46), which is off by default."""
@@ -195,48 +195,21 @@ def deleted_ledger(bk: Stage) -> None:
 
 
 _INTEGRITY = ("off", "on", "on_and_cookie_deleted")
-_FENCED = "BKLedgerFencedException"
 
 STORIES = [
     Story(
         close_against_recovery,
         stage(zkTimeout=30_000),
-        (
-            Case(
-                "4.18.0",
-                facts={
-                    "the writer's close": "ok",
-                    "the recovery": "ok, last entry 1",
-                    "bookies with e2": "3",
-                },
-            ),
-        ),
         lesson="bookkeeper/13_several_recoveries",
     ),
     Story(
         length_of_more,
         stage(),
-        (
-            Case(
-                "4.18.0",
-                facts={
-                    "the recovery": "ok, last entry 0",
-                    "bytes that can be read": "2",
-                    "the ledger's length": "4",
-                    "the writer's close": "BKMetadataVersionException",
-                },
-            ),
-        ),
         lesson="bookkeeper/13_several_recoveries",
     ),
     Story(
         replaced_disk,
         stage(zkTimeout=30_000),
-        (
-            Case("4.18.0", {"data_integrity": "off"}, lost=("e0", "e1", "e2")),
-            Case("4.18.0", {"data_integrity": "on"}),
-            Case("4.18.0", {"data_integrity": "on_and_cookie_deleted"}, lost=("e0", "e1", "e2")),
-        ),
         settings={"data_integrity": _INTEGRITY},
         lesson="bookkeeper/01_a_bookie_gets_a_new_disk",
         scenario="with_limbo_lost_entry_is_denied_two_bookies",
@@ -244,10 +217,6 @@ STORIES = [
     Story(
         zombie_on_new_disks,
         stage(bookies=2),
-        (
-            Case("4.18.0", {"data_integrity": "off"}, lost=("e0", "e1", "e2")),
-            Case("4.18.0", {"data_integrity": "on"}, lost=("e2",)),
-        ),
         settings={"data_integrity": ("off", "on")},
         lesson="bookkeeper/01_a_bookie_gets_a_new_disk",
         scenario="with_limbo_fence_is_forgotten_two_bookies",
@@ -255,22 +224,12 @@ STORIES = [
     Story(
         no_journal,
         stage(**_NO_JOURNAL),
-        (Case("4.18.0", lost=("e0", "e1", "e2")),),
         lesson="bookkeeper/01_a_bookie_gets_a_new_disk",
         scenario="with_limbo_lost_entry_is_denied_three_bookies",
     ),
     Story(
         no_journal_fence,
         stage(bookies=2, **_NO_JOURNAL),
-        (
-            Case("4.18.0", lost=("e0", "e1"), facts={"the old writer's e2": _FENCED}),
-            Case(
-                "4.18.0",
-                {"journal": "removed"},
-                lost=("e0", "e1", "e2"),
-                facts={"the old writer's e2": "acknowledged"},
-            ),
-        ),
         settings={"journal": ("kept", "removed")},
         lesson="bookkeeper/01_a_bookie_gets_a_new_disk",
         scenario="with_limbo_fence_is_forgotten_two_bookies",
@@ -278,22 +237,6 @@ STORIES = [
     Story(
         deleted_ledger,
         stage(bookies=2, gcWaitTime=1000),
-        (
-            Case(
-                "4.17.1",
-                {"restart": "no"},
-                lost=("e2",),
-                facts={"the old writer's e2": "acknowledged"},
-            ),
-            Case("4.17.2", {"restart": "no"}, facts={"the old writer's e2": _FENCED}),
-            Case("4.18.0", {"restart": "no"}, facts={"the old writer's e2": _FENCED}),
-            Case(
-                "4.18.0",
-                {"restart": "yes"},
-                lost=("e2",),
-                facts={"the old writer's e2": "acknowledged"},
-            ),
-        ),
         settings={"restart": ("no", "yes")},
         lesson="bookkeeper/03_two_owners_of_one_topic",
     ),

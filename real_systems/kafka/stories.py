@@ -1,7 +1,6 @@
 """The stories that real Kafka acts out, in the lessons' words."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -10,7 +9,7 @@ from real_systems.kafka.kraft import KRaftCluster, Quorum
 from real_systems.kafka.offline_runbook import offline_runbook
 from real_systems.kafka.picture import describe, describe_quorum, is_quorum_turn, is_turn
 from real_systems.kafka.zookeeper import ZooKeeperCluster
-from real_systems.runner.stories import Case, Run, Staging, Story
+from real_systems.runner.stories import Run, Staging, Story
 
 
 def kraft_stage(**given: Any) -> Staging:
@@ -280,7 +279,7 @@ def empty_disk(kafka: Stage) -> None:
         kafka.sleep(_FETCH)
         at_once = kafka.wait().leader == 1
         kafka.wait(leader=1)
-        kafka.fact("1 leads", "at once" if at_once else _AT_NEXT)
+        kafka.fact("1 leads", "at once" if at_once else "when preferred leaders are elected next")
     _all_return(kafka)
 
 
@@ -535,21 +534,6 @@ def upgrade(kafka: Stage) -> None:
     kafka.fact("a value for broker 1", kafka.set_for_broker(1, name, "3"))
 
 
-_AT_NEXT = "when preferred leaders are elected next"
-
-_TOPIC_IS_GONE = {
-    "without the old leader": "the one that lacks the topic leads",
-    "the broker": "ends",
-    "the topic in the end": "gone",
-}
-_TOPIC_IS_KEPT = {
-    "without the old leader": "nobody leads",
-    "added while the old disk's id is a voter": "DuplicateVoterException",
-    "the old disk's id removed": "ok",
-    "added then": "ok",
-    "the topic in the end": "there",
-}
-
 _SLOW = {
     "min.insync.replicas": 2,
     "replica.lag.time.max.ms": 90_000,
@@ -561,26 +545,10 @@ _SLOW = {
 }
 """A paused leader stays a member of everything, and a follower's fetch waits at it."""
 
-_LAST_READ, _LATEST = "4.3.1", "4.4.0"
-
-
-def _also_on_the_latest(story: Story) -> Story:
-    """The story with a case of the latest release for each of the last one whose source was read:
-    the same came of all of them."""
-    last = [each for each in story.cases if each.release == _LAST_READ]
-    return replace(story, cases=(*story.cases, *(replace(each, release=_LATEST) for each in last)))
-
-
-_STORIES = [
+STORIES = [
     Story(
         last_replica,
         kraft_stage(),
-        (
-            Case("3.9.1", lost=("b",)),
-            Case("4.0.0", {"elr": "on"}),
-            Case("4.3.1", {"elr": "off"}, lost=("b",)),
-            Case("4.3.1", {"elr": "on"}),
-        ),
         settings={"elr": ("off", "on")},
         lesson="kafka/01_one_power_cut",
         scenario="kip_966_last_replica_standing",
@@ -588,13 +556,6 @@ _STORIES = [
     Story(
         empty_disk,
         kraft_stage(settings={"all": {"leader.imbalance.check.interval.seconds": 20}}),
-        (
-            Case("3.6.2", lost=("a", "b"), facts={"1 leads": "at once"}),
-            Case("3.7.0", lost=("a", "b"), facts={"1 leads": _AT_NEXT}),
-            Case("3.9.1", lost=("a", "b"), facts={"1 leads": _AT_NEXT}),
-            Case("4.3.1", {"elr": "off"}, lost=("a", "b"), facts={"1 leads": _AT_NEXT}),
-            Case("4.3.1", {"elr": "on"}),
-        ),
         settings={"elr": ("off", "on")},
         lesson="kafka/01_one_power_cut",
         scenario="kip_966_last_replica_standing",
@@ -602,7 +563,6 @@ _STORIES = [
     Story(
         two_power_cuts,
         kraft_stage(),
-        (Case("4.3.1", lost=("b",)),),
         settings={"elr": ("on",)},
         lesson="kafka/18_what_does_elr_still_lose",
         scenario="kip_966_two_unclean_restarts",
@@ -610,7 +570,6 @@ _STORIES = [
     Story(
         fenced_elr,
         kraft_stage(),
-        (Case("4.3.1", lost=("b",)),),
         settings={"elr": ("on",)},
         lesson="kafka/18_what_does_elr_still_lose",
         scenario="kip_966_eligible_members_only_pause",
@@ -618,12 +577,6 @@ _STORIES = [
     Story(
         offline_partition,
         kraft_stage(),
-        (
-            Case("3.9.1", lost=("b",)),
-            Case("4.3.1", {"elr": "off"}, lost=("b",)),
-            Case("4.3.1", {"elr": "off", "way_out": "wait"}),
-            Case("4.3.1", {"elr": "on"}),
-        ),
         settings={"elr": ("off", "on"), "way_out": ("elect", "wait")},
         lesson="kafka/03_the_talk",
         scenario="talk_17_31_first_alive_loses_data",
@@ -631,14 +584,6 @@ _STORIES = [
     Story(
         offline_runbook,
         kraft_stage(),
-        (
-            Case("3.6.2", {"first": "follower"}),
-            Case("3.9.1", {"first": "leader"}, lost=("b",)),
-            Case("3.9.1", {"first": "follower"}),
-            Case("4.0.0", {"first": "follower"}),
-            Case("4.3.1", {"first": "follower"}),
-            Case("4.3.1", {"first": "leader", "elr": "on"}),
-        ),
         settings={"elr": ("off", "on"), "first": ("follower", "leader")},
         lesson="kafka/01_one_power_cut",
     ),
@@ -649,10 +594,6 @@ _STORIES = [
                 "all": {"replica.lag.time.max.ms": 20_000, "broker.session.timeout.ms": 60_000}
             }
         ),
-        (
-            Case("4.3.1", {"elr": "off"}, lost=("x",)),
-            Case("4.3.1", {"elr": "on"}),
-        ),
         settings={"elr": ("off", "on")},
         lesson="kafka/03_the_talk",
         scenario="talk_46_56_found_scenario",
@@ -660,11 +601,6 @@ _STORIES = [
     Story(
         two_quick_changes,
         zookeeper_stage(settings={"all": _SLOW}),
-        (
-            Case("0.10.2.0", lost=("b",)),
-            Case("0.11.0.0"),
-            Case("2.0.0"),
-        ),
         lesson="kafka/02_away_and_back",
         scenario="truncate_to_high_watermark_away_and_back",
     ),
@@ -675,10 +611,6 @@ _STORIES = [
                 "all": _SLOW | {"replica.fetch.wait.max.ms": 200},
                 2: {"zookeeper.session.timeout.ms": 6000},
             }
-        ),
-        (
-            Case("1.1.1", facts={"read from 1": "a x z", "read from 2": "a y z"}),
-            Case("2.0.0", facts={"read from 1": "a x z", "read from 2": "a x z"}),
         ),
         lesson="kafka/02_away_and_back",
     ),
@@ -696,10 +628,6 @@ _STORIES = [
                 }
             },
         ),
-        (
-            Case("2.0.0", lost=("b",), facts={"b is acknowledged": "yes"}),
-            Case("2.1.1", facts={"b is acknowledged": "no"}),
-        ),
         lesson="kafka/02_away_and_back",
         scenario="kip_279_strong_isr",
     ),
@@ -710,27 +638,6 @@ _STORIES = [
             settings={
                 "all": {"replica.lag.time.max.ms": 4000, "broker.session.timeout.ms": 20_000}
             },
-        ),
-        (
-            Case(
-                "3.6.2",
-                facts={
-                    "the producer of b is told": "NotEnoughReplicasAfterAppendException",
-                    "read while 1 is alone": "a b",
-                    "read in the end": "a b",
-                },
-            ),
-            *(
-                Case(
-                    release,
-                    facts={
-                        "the producer of b is told": "TimeoutException",
-                        "read while 1 is alone": "a",
-                        "read in the end": "a b",
-                    },
-                )
-                for release in ("3.7.0", "4.3.1")
-            ),
         ),
         lesson="kafka/19_was_the_failed_send_written",
     ),
@@ -746,47 +653,18 @@ _STORIES = [
                 }
             },
         ),
-        (
-            Case("3.9.1", facts={"the leader was deposed": "yes"}),
-            Case("4.0.0", facts={"the leader was deposed": "no"}),
-            Case("4.3.1", facts={"the leader was deposed": "no"}),
-        ),
         lesson="kraft/01_a_controller_comes_back",
         scenario="absent_server_deposes_the_leader",
     ),
     Story(
         voters_change,
         kraft_stage(controllers=(101, 102, 103), can_change_voters=True, joining=104, brokers=(1,)),
-        tuple(
-            Case(
-                release,
-                facts={
-                    "added": "ok",
-                    "removed": "ok",
-                    "removed while it leads": "ok",
-                    "another leads": "yes",
-                },
-            )
-            for release in ("3.9.1", "4.3.1")
-        ),
         lesson="kraft/04_changing_the_voters",
         scenario="leader_removes_itself",
     ),
     Story(
         empty_controller,
         Staging(quorum_stage, describe_quorum, is_quorum_turn),
-        (
-            Case("3.9.1", {"voters": "listed"}, lost=("a",), facts=_TOPIC_IS_GONE),
-            Case("3.9.1", {"voters": "dynamic"}, facts=_TOPIC_IS_KEPT),
-            Case("4.3.1", {"voters": "listed"}, lost=("a",), facts=_TOPIC_IS_GONE),
-            Case("4.3.1", {"voters": "dynamic"}, facts=_TOPIC_IS_KEPT),
-            Case(
-                "4.3.1",
-                {"voters": "dynamic_formatted_as_before"},
-                lost=("a",),
-                facts=_TOPIC_IS_GONE,
-            ),
-        ),
         settings={"voters": ("listed", "dynamic", "dynamic_formatted_as_before")},
         lesson="kraft/04_changing_the_voters",
         scenario="empty_server_votes",
@@ -794,32 +672,7 @@ _STORIES = [
     Story(
         upgrade,
         Staging(upgrade_stage, describe, is_turn),
-        (
-            *(
-                Case(
-                    release,
-                    {"files": "brokers"},
-                    facts={
-                        "min.insync.replicas before": "2",
-                        "min.insync.replicas after": "1",
-                        "a value for broker 1": "refused",
-                    },
-                )
-                for release in ("4.1.0", "4.3.1")
-            ),
-            Case(
-                "4.3.1",
-                {"files": "all"},
-                facts={
-                    "min.insync.replicas before": "2",
-                    "min.insync.replicas after": "2",
-                    "a value for broker 1": "refused",
-                },
-            ),
-        ),
         settings={"files": ("brokers", "all")},
         lesson="kafka/18_what_does_elr_still_lose",
     ),
 ]
-
-STORIES = list(map(_also_on_the_latest, _STORIES))

@@ -14,7 +14,7 @@ from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import evaluate
 from protocol_lab.traces.walk import Walk
 from real_systems.runner.recordings import Recording
-from real_systems.runner.stories import Case, recorded, story_of
+from real_systems.runner.stories import story_of
 from real_systems.runner.story_views import StoryRun
 
 
@@ -80,8 +80,8 @@ class Settings(ABC):
         """Each setting and a value with which more is promised, or might be."""
 
     @abstractmethod
-    def saw(self, case: Case, chosen: Mapping[str, str]) -> bool:
-        """Was this case of a story run by the rules that these settings have?"""
+    def saw(self, run: Recording) -> bool:
+        """Was this run of a story by the rules that these settings have?"""
 
     @staticmethod
     @abstractmethod
@@ -183,11 +183,9 @@ class Cell:
         found = []
         for name in self.row.stories:
             story = story_of(name)
-            for case in story.cases:
-                if self.settings.saw(case, story.chosen(case.settings)):
-                    run = recorded(story, case.release, case.settings)
-                    if is_lost(run) == bool(self.lost):
-                        found.append(StoryRun(story, run, is_live=False))
+            for run in story.cases:
+                if self.settings.saw(run) and is_lost(run) == bool(self.lost):
+                    found.append(StoryRun(story, run, is_live=False))
         return found
 
     @property

@@ -5,7 +5,7 @@ from typing import Any
 from real_systems.pulsar.acts import Stage
 from real_systems.pulsar.cluster import PulsarCluster
 from real_systems.pulsar.picture import describe, is_turn
-from real_systems.runner.stories import Case, Run, Staging, Story
+from real_systems.runner.stories import Run, Staging, Story
 
 
 def stage(**given: Any) -> Staging:
@@ -83,15 +83,6 @@ STORIES = [
     Story(
         message_without_a_key,
         stage(),
-        (
-            Case(
-                "4.2.4",
-                {"retain_null_key": "off"},
-                lost=("n1",),
-                facts={"read without compaction": "n1 a1 a2"},
-            ),
-            Case("4.2.4", {"retain_null_key": "on"}),
-        ),
         settings={"retain_null_key": ("off", "on")},
         lesson="pulsar/02_what_may_a_reader_rely_on",
         scenario="null_key_is_dropped",
@@ -99,35 +90,12 @@ STORIES = [
     Story(
         compactor_dies,
         stage(),
-        (
-            Case(
-                "4.2.4",
-                facts={
-                    "read after its death": "a1 a2",
-                    "the next compaction": "SUCCESS",
-                    "the unfinished ledger in the end": "OPEN",
-                },
-            ),
-        ),
         lesson="pulsar/01_nothing_and_no_error",
         scenario="unfinished_ledger_stays",
     ),
     Story(
         lost_compacted_ledger,
         stage(managedLedgerMaxEntriesPerLedger=3),
-        (
-            Case(
-                "4.2.4",
-                lost=("b1", "a2", "c1"),
-                facts={
-                    "errors of the compacted reader": "none",
-                    "read after the trim": "b1 a2",
-                    "read without compaction": "c1",
-                    "internal statistics": "HTTP 500",
-                    "the broker logs": "an error",
-                },
-            ),
-        ),
         lesson="pulsar/01_nothing_and_no_error",
         scenario="lost_answer_loses_the_ledger",
     ),

@@ -9,7 +9,6 @@ from pathlib import Path
 from protocol_lab.errors import LabError, shortened
 from real_systems.runner.recordings import Act, Recording
 from real_systems.runner.stories import (
-    Case,
     Story,
     keep_recording,
     recorded,
@@ -27,7 +26,8 @@ _AS_KNOWN, _OTHERWISE, _DID_NOT_HAPPEN = 0, 1, 2
 def real(options: argparse.Namespace) -> int:
     """Carry out the command; returns its exit code. Raises LabError."""
     if options.all:
-        return _all(options)
+        _all(options.json)
+        return _AS_KNOWN
     if options.story is None:
         _print_stories(options.json)
         return _AS_KNOWN
@@ -61,16 +61,16 @@ def _run_one(
             print(f"The lesson is notebooks/{story.lesson}.ipynb.")
         if story.scenario:
             print(f"The model's run is the scenario {story.scenario}.")
-        if options.story in stories() and recorded(story, release, settings) is None:
+        if recorded(story, release, settings) is None:
             _offer_to_keep(story, recording)
     return _code(story, recording)
 
 
 def _offer_to_keep(story: Story, recording: Recording) -> None:
-    """Ask whether a run that the kit has no recording of is to become one. Raises LabError."""
+    """Ask whether a run of which there is no recording is to become one. Raises LabError."""
     file = recordings_file(story)
     if not sys.stdin or not sys.stdin.isatty():
-        print(f"The kit has no recording of this run: in a terminal it asks to keep it in {file}.")
+        print(f"There is no recording of this run: in a terminal it asks to keep it in {file}.")
     elif input(f"Keep this run in {file}? [y/N] ").strip().lower() in ("y", "yes"):
         try:
             keep_recording(story, recording)
@@ -78,53 +78,36 @@ def _offer_to_keep(story: Story, recording: Recording) -> None:
             raise LabError(f"{file} can't be written ({error.strerror}).") from None
 
 
-def _all(options: argparse.Namespace) -> int:
-    rows: list[tuple[Story, Case, Recording | None, str]] = []
-    for story in stories().values():
-        for case in story.cases:
-            settings = story.chosen(case.settings)
-            recording = recorded(story, case.release, settings)
-            problem = ""
-            if recording is None:
-                _say(f"{story.name} --release {case.release} {settings}")
-                try:
-                    recording = run(story, case.release, settings, lambda act: None, _say)
-                except DidNotHappen as error:
-                    problem = f"did not come about: {error}"
-            rows.append((story, case, recording, problem))
-    if options.json:
-        print(json.dumps([asdict(each) for _, _, each, _ in rows if each]))
-    else:
-        print(table(rows))
-    codes = [_code(row[0], row[2]) if row[2] else _DID_NOT_HAPPEN for row in rows]
-    return _OTHERWISE if _OTHERWISE in codes else max(codes)
+def _all(as_json: bool) -> None:
+    runs = [each for story in stories().values() for each in story.cases]
+    print(json.dumps(list(map(asdict, runs))) if as_json else table(runs))
 
 
 def _print_stories(as_json: bool) -> None:
+    listed = [
+        {
+            "name": each.name,
+            "meaning": each.meaning,
+            "settings": dict(each.settings),
+            "lesson": each.lesson,
+            "scenario": each.scenario,
+            "cases": [
+                {"release": run.release, "settings": run.settings, "known": run.outcome.in_short}
+                for run in each.cases
+            ],
+        }
+        for each in stories().values()
+    ]
     if as_json:
-        listed = [
-            {
-                "name": each.name,
-                "meaning": each.meaning,
-                "settings": dict(each.settings),
-                "lesson": each.lesson,
-                "scenario": each.scenario,
-                "cases": [
-                    {"release": case.release, "settings": dict(case.settings), "known": str(case)}
-                    for case in each.cases
-                ],
-            }
-            for each in stories().values()
-        ]
         print(json.dumps(listed))
         return
-    for each in stories().values():
-        print(f"{each.name}  {each.meaning}")
-        for name, values in each.settings.items():
+    for each in listed:
+        print(f"{each['name']}  {each['meaning']}")
+        for name, values in each["settings"].items():
             print(f"    {name}={values[0]}  ({', '.join(values)})")
-        for case in each.cases:
-            words = "".join(f" --set {name}={value}" for name, value in case.settings.items())
-            print(f"    --release {case.release}{words}: {case}")
+        for case in each["cases"]:
+            words = "".join(f" --set {name}={value}" for name, value in case["settings"].items())
+            print(f"    --release {case['release']}{words}: {case['known']}")
 
 
 def settings_of(given: list[str]) -> dict[str, str]:
@@ -149,8 +132,8 @@ def _known(story: Story, release: str, settings: dict[str, str]) -> Recording:
 
 
 def _code(story: Story, recording: Recording) -> int:
-    case = story.case(recording.release, recording.settings)
-    return _OTHERWISE if case and case.differences(recording.outcome) else _AS_KNOWN
+    known = recorded(story, recording.release, recording.settings)
+    return _OTHERWISE if known and known.outcome.differences(recording.outcome) else _AS_KNOWN
 
 
 def _say(sentence: str) -> None:

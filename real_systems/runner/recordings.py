@@ -55,6 +55,25 @@ class Outcome:
         """What was acknowledged and can't be read."""
         return [each for each in self.acknowledged if each not in self.readable]
 
+    def differences(self, other: "Outcome") -> list[str]:
+        """In which points another outcome differs, each as a sentence without its full stop."""
+        found = []
+        if self.lost != other.lost:
+            words = [" ".join(each) or "nothing" for each in (other.lost, self.lost)]
+            found.append(f"{words[0]} was lost, not {words[1]}")
+        for name, value in self.facts.items():
+            got = other.facts.get(name, "not seen")
+            if got != value:
+                found.append(f"{name}: {got}, not {value}")
+        return found
+
+    @property
+    def in_short(self) -> str:
+        """What was lost, and the facts."""
+        lost = [f"{' '.join(self.lost)} is lost"] if self.lost else []
+        facts = [f"{name}: {value}" for name, value in self.facts.items()]
+        return "; ".join(lost + facts) or "nothing is lost"
+
     def __str__(self) -> str:
         parts = []
         if self.acknowledged:

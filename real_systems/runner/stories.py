@@ -1,14 +1,15 @@
 """Stories that real systems act out: how one is declared, found and run.
 
-A story is a function of a stage, whose methods are acts, each followed by what must come about. Its
-cases say what came of it, by release and settings. The stories of a system are the list STORIES in
-real_systems/SYSTEM/stories.py; what was recorded of them is beside it, in recordings.json.
+A story is a function of a stage, whose methods are acts, each followed by what must come about. The
+recordings beside its module, in recordings.json, say what comes of it, by release and settings. The
+stories of a system are the list STORIES in real_systems/SYSTEM/stories.py.
 """
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -22,43 +23,11 @@ from real_systems.runner.java_gateway import cause_of
 from real_systems.runner.processes import Processes
 from real_systems.runner.recordings import (
     Act,
-    Outcome,
     Recorder,
     Recording,
     read_recordings,
     write_recordings,
 )
-
-
-@dataclass(frozen=True)
-class Case:
-    """What comes of a story on one release with some settings.
-
-    lost: the values that were acknowledged and can't be read. facts: those of the outcome that the
-    case is about.
-    """
-
-    release: str
-    settings: Mapping[str, str] = field(default_factory=dict)
-    lost: tuple[str, ...] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
-
-    def differences(self, outcome: Outcome) -> list[str]:
-        """In which points an outcome is another one, each as a sentence without its full stop."""
-        found = []
-        if list(self.lost) != outcome.lost:
-            words = [" ".join(each) or "nothing" for each in (outcome.lost, self.lost)]
-            found.append(f"{words[0]} was lost, not {words[1]}")
-        for name, value in self.facts.items():
-            got = outcome.facts.get(name, "not seen")
-            if got != value:
-                found.append(f"{name}: {got}, not {value}")
-        return found
-
-    def __str__(self) -> str:
-        lost = [f"{' '.join(self.lost)} is lost"] if self.lost else []
-        facts = [f"{name}: {value}" for name, value in self.facts.items()]
-        return "; ".join(lost + facts) or "nothing is lost"
 
 
 @dataclass(frozen=True)
@@ -91,23 +60,17 @@ class Story:
 
     play: acts it out on a stage; its docstring says what it is about. settings: the values of each,
     the default first. lesson: the notebook that it belongs to; scenario: the name of the model's
-    run, if there is one.
+    run, if there is one. What is known of it is what was recorded.
     """
 
     play: Callable[[Any], None]
     staging: Staging
-    cases: tuple[Case, ...]
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lesson: str = ""
     scenario: str = ""
 
     def __post_init__(self) -> None:
-        """Raises LabError for two slips that would show only when the story has run."""
-        if isinstance(self.cases, Case):
-            raise LabError(
-                f"the cases of {self.name} are one case, not a tuple: write (Case(...),), with a"
-                " comma before the last bracket"
-            )
+        """Raises LabError for a slip that would show only when the story has run."""
         if not isinstance(self.staging, Staging):
             raise LabError(
                 f"the stage of {self.name} is a function that makes one: call it, with brackets,"
@@ -126,9 +89,9 @@ class Story:
 
     @property
     def latest(self) -> str:
-        """The release of the last case. Raises LabError if there is none."""
+        """The release of the last recording. Raises LabError if there is none."""
         if not self.cases:
-            raise LabError(f"{self.name} has no case: name a release, as in --release 4.3.1.")
+            raise LabError(f"{self.name} has no recording: name a release, as in --release 4.3.1.")
         return self.cases[-1].release
 
     def chosen(self, given: Mapping[str, str]) -> dict[str, str]:
@@ -140,12 +103,11 @@ class Story:
                 raise unknown(f"value of {name}", value, self.settings[name])
         return {name: given.get(name, values[0]) for name, values in self.settings.items()}
 
-    def case(self, release: str, settings: Mapping[str, str]) -> Case | None:
-        """What is known of this release with these settings."""
-        for each in self.cases:
-            if each.release == release and self.chosen(each.settings) == dict(settings):
-                return each
-        return None
+    @property
+    def cases(self) -> list[Recording]:
+        """The recorded runs, the latest release last; those of the kit travel with it."""
+        file = recordings_file(self)
+        return [each for each in _recordings(file) if each.story == self.name]
 
 
 def run(
@@ -203,19 +165,21 @@ def story_of(name: str) -> Story:
 
 
 def recorded(story: Story, release: str, settings: Mapping[str, str]) -> Recording | None:
-    """The recording of this run that travels with the kit, if there is one."""
-    file, chosen = recordings_file(story), story.chosen(settings)
-    for each in read_recordings(file) if file.exists() else []:
-        if (each.story, each.release, each.settings) == (story.name, release, chosen):
-            return each
-    return None
+    """The recording of this run, if there is one."""
+    asked = release, story.chosen(settings)
+    return next((each for each in story.cases if (each.release, each.settings) == asked), None)
 
 
 def keep_recording(story: Story, recording: Recording) -> None:
-    """Let a run travel with the kit. Raises OSError."""
+    """Keep a run beside the story's module; those of the kit travel with it. Raises OSError."""
     file = recordings_file(story)
-    others = read_recordings(file) if file.exists() else []
-    write_recordings([*others, recording], file)
+    write_recordings([*_recordings(file), recording], file)
+    _recordings.cache_clear()
+
+
+@cache
+def _recordings(file: Path) -> list[Recording]:
+    return read_recordings(file) if file.exists() else []
 
 
 def recordings_file(story: Story) -> Path:

@@ -11,7 +11,7 @@ from protocol_lab.drawing.changes import with_changes
 from protocol_lab.drawing.pictures import image_html, strip_of
 from protocol_lab.traces.scenarios import scenario
 from real_systems.runner.recordings import Act, Recording
-from real_systems.runner.stories import Case, Story
+from real_systems.runner.stories import Story, recorded
 
 _PICTURE_COLUMNS = 2
 
@@ -65,8 +65,9 @@ class StoryRun:
     @property
     def verdict(self) -> list[str]:
         """What came of it, and how it differs from what is known."""
-        case = self.story.case(self.recording.release, self.recording.settings)
-        return [str(self.recording.outcome), *_compared(case, self.recording)]
+        ran = self.recording
+        known = recorded(self.story, ran.release, ran.settings)
+        return [str(ran.outcome), *_compared(known, ran)]
 
     def strip(self) -> str:
         """The moments at which the story takes a turn, as SVG, each with what it has changed."""
@@ -139,18 +140,13 @@ def command_of(recording: Recording) -> str:
     return f"{recording.story} --release {recording.release}{''.join(settings)}"
 
 
-def table(rows: Sequence[tuple[Story, Case, Recording | None, str]]) -> str:
-    """Stories by release: what is known of each case, and what a run of it gave.
-
-    The last of each row says why there is no recording, if there is none.
-    """
+def table(runs: Sequence[Recording]) -> str:
+    """Recorded runs by release, and what came of each."""
     cells = [("story", "release", "settings", "what came of it", "seconds")]
-    for story, case, recording, problem in rows:
-        settings = " ".join(f"{k}={v}" for k, v in story.chosen(case.settings).items())
-        differences = case.differences(recording.outcome) if recording else []
-        came = f"NOT AS KNOWN: {'; '.join(differences)}" if differences else str(case)
-        seconds = f"{recording.seconds:.0f}" if recording else ""
-        cells.append((story.name, case.release, settings, came if recording else problem, seconds))
+    for each in runs:
+        settings = " ".join(f"{name}={value}" for name, value in each.settings.items())
+        came, seconds = each.outcome.in_short, f"{each.seconds:.0f}"
+        cells.append((each.story, each.release, settings, came, seconds))
     widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells
@@ -161,10 +157,10 @@ def _settings(settings: dict[str, str]) -> str:
     return "".join(f", {name}={value}" for name, value in settings.items())
 
 
-def _compared(case: Case | None, recording: Recording) -> list[str]:
-    if case is None:
+def _compared(known: Recording | None, recording: Recording) -> list[str]:
+    if known is None:
         return ["The kit has no run of this release with these settings to compare it with."]
-    differences = case.differences(recording.outcome)
+    differences = known.outcome.differences(recording.outcome)
     return [f"✗ Not as known: {each}." for each in differences] or [
         "This is what is known of this release."
     ]

@@ -7,7 +7,7 @@ So one table of patterns reads them all. A topic's own value outranks the cluste
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -19,7 +19,7 @@ from protocol_lab.errors import LabError, quoted, shortened
 from protocol_lab.model.spec import Model
 from real_systems.promise import promise_table
 from real_systems.promise.promise_table import Row, faults_of
-from real_systems.runner.stories import Case
+from real_systems.runner.recordings import Recording
 
 WITH_ELR = ("4.0", "4.1", "4.3")
 """The releases in which ELR is possible; it is on by default in all but the first."""
@@ -174,11 +174,11 @@ class Settings(promise_table.Settings):
         """The invariant that every record which was acknowledged is on some disk."""
         return model.acknowledged_is_on_a_disk
 
-    def saw(self, case: Case, chosen: Mapping[str, str]) -> bool:
-        """Was this case of a story run by the rules that these settings have?"""
-        release = release_of(case.release)
+    def saw(self, run: Recording) -> bool:
+        """Was this run of a story by the rules that these settings have?"""
+        release = release_of(run.release)
         usual = "on" if release in WITH_ELR[1:] else "off"
-        has_elr = chosen.get("elr", usual) == "on"
+        has_elr = run.settings.get("elr", usual) == "on"
         return Settings(release=release, elr=has_elr).rules == self.rules
 
     def better(self) -> Iterator[tuple[str, Any]]:

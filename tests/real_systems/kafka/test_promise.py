@@ -21,7 +21,7 @@ from real_systems.kafka.promise.promise_of_logs import NEXT, outlook
 from real_systems.promise.promise_page import cell_of
 from real_systems.promise.promise_report import promise, recorded_runs
 from real_systems.promise.promise_table import Cell, searched
-from real_systems.runner.stories import recorded, story_of
+from real_systems.runner.stories import story_of
 from real_systems.runner.story_views import command_of
 
 SERVER_PROPERTIES = """
@@ -169,9 +169,7 @@ def test_each_cell_names_its_recorded_runs():
             assert f"run {runs[0].recording.release}" in cell_of(cell, least, is_destroyed)["more"]
     lost = {command for command, is_lost in seen.items() if is_lost}
     for name in {name for row in ROWS for name in row.stories}:
-        story = story_of(name)
-        for case in story.cases:
-            run = recorded(story, case.release, case.settings)
+        for run in story_of(name).cases:
             is_lost = bool(run.outcome.lost or {*run.outcome.failed} & {*run.outcome.readable})
             assert not is_lost or command_of(run) in lost, command_of(run)
 

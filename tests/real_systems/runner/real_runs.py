@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from protocol_lab.errors import LabError
-from real_systems.runner.stories import run, stories, story_of
+from real_systems.runner.stories import recorded, run, stories, story_of
 from real_systems.runner.waiting import DidNotHappen
 from tests.not_run import not_run
 
@@ -20,7 +20,7 @@ def cases_of(system: str) -> list:
         pytest.param(
             story.name,
             case.release,
-            story.chosen(case.settings),
+            case.settings,
             id="-".join([story.name, case.release, *case.settings.values()]),
         )
         for story in stories().values()
@@ -44,7 +44,7 @@ def check_case(name: str, release: str, settings: Mapping[str, str]) -> None:
         except LabError as error:
             not_run(f"NOT RUN on the real thing: {error}")
         else:
-            known = story.case(release, settings)
+            known = recorded(story, release, settings).outcome
             assert known.differences(recording.outcome) == [], str(recording)
             return
     warnings.warn(f"{name} on {release} did not come about: {problem}", stacklevel=2)
