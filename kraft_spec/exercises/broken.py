@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/04_changing_the_voters: count the right servers."""
+"""The exercise of kraft/11_what_can_a_removed_controller_still_do: count the right servers."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/03_two_leaders on logs: say where to cut."""
+"""The exercise of notebooks/kraft/14_which_rules_does_kafka_add on logs: say where to cut."""
 
 from itertools import product
 from types import SimpleNamespace

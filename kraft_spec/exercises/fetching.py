@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/02_who_knows_it: what an acknowledgement promises."""
+"""An exercise of kraft/11_what_can_a_removed_controller_still_do: what is promised."""
 
 from kraft_spec import kip_853
 from kraft_spec.actions.replication import holds_value

@@ -133,10 +133,11 @@ class PlayedLesson:
         return max((k for k in states if self.beats[k].moment.depth <= depth), default=0)
 
     def claims_told(self, part: int) -> list[str]:
-        """The claims about which somebody has said something along a part's walk."""
+        """The claims about which somebody has said something in a beat of a part."""
         if part not in self._told:
-            walk = self.walks[part]
-            rows = [row for each in walk.path for row in tally(walk.model, each.row).rows]
+            model = self.walks[part].model
+            moments = [each.moment for each in self.beats if each.part == part]
+            rows = [row for each in moments for row in tally(model, each.row).rows]
             told = [row.claim.name for row in rows if any(cell.kind for cell in row.cells)]
             self._told[part] = list(dict.fromkeys(told))
         return self._told[part]

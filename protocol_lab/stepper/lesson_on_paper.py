@@ -95,7 +95,9 @@ def _told(beat: dict[str, Any], picture: str = "") -> str:
     if not ask:
         return f"{picture}<p>{slide}{_inline(beat['text'])}</p>"
     question = f"<p>{slide}<b>{_inline(ask['question'])}</b></p>"
-    right = ask["right"]
+    right, counters = ask["right"], [each["counter"] for each in ask["options"]]
+    if right is None and counters.count("") == 1:  # not computed, and no other is called right
+        right = counters.index("")
     choices = "".join(
         f"<li{' class=right' if k == right and not is_folded else ''}>{_inline(each['label'])}</li>"
         for k, each in enumerate(ask["options"])
