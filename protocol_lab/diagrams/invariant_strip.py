@@ -60,7 +60,7 @@ def invariants_strip(walk: Walk, watched: Collection[str] | None = None) -> str:
     first = max(0, min(walk.moment.depth - MOST_STATES // 2, len(path) - MOST_STATES))
     shown = range(first, min(first + MOST_STATES, len(path)))
     cell = min(30.0, (WIDTH - NAMES - MARGIN) / len(shown))
-    svg = Svg()
+    svg = Svg(SIZE)
     top = MARGIN + HEAD + 14
     labels = [_label(row) for row in rows]
     heights = [max(HIGH, LINE * len(lines)) + 8 for lines in labels]
@@ -83,18 +83,16 @@ def invariants_strip(walk: Walk, watched: Collection[str] | None = None) -> str:
     has_slides = _draw_head(svg, path, shown, cell)
     svg.open_part("names")
     svg.rect(0, 0, NAMES - 2, bottom, fill=palette.PAPER)  # over columns that are scrolled below it
-    svg.text(MARGIN, MARGIN + 12, "state", size=SIZE, fill=palette.MUTED)
+    svg.text(MARGIN, MARGIN + 12, "state", fill=palette.MUTED)
     if has_slides:
-        svg.text(MARGIN, MARGIN + 27, "slide", size=SIZE, fill=palette.MUTED)
+        svg.text(MARGIN, MARGIN + 27, "slide", fill=palette.MUTED)
     for lines, y in zip(labels, tops):
         for k, (line, fill) in enumerate(lines):
-            svg.text(
-                MARGIN, y + 14 + LINE * k, line, size=SIZE, bold=fill == palette.INK, fill=fill
-            )
+            svg.text(MARGIN, y + 14 + LINE * k, line, bold=fill == palette.INK, fill=fill)
     svg.close_group()
     y = bottom + 18
     for line in _foot(walk, rows, shown):
-        svg.text(MARGIN, y, line, size=SIZE, fill=palette.MUTED)
+        svg.text(MARGIN, y, line, fill=palette.MUTED)
         y += 17
     title = f"{spec_title(walk.model.spec.name)}: invariants over time"
     return svg.document(WIDTH, y, title, _description(walk, rows))
@@ -155,19 +153,10 @@ def _draw_head(svg: Svg, path: list[Moment], shown: range, cell: float) -> bool:
     for k, slide in zip(shown, slides):
         middle = NAMES + (k - shown.start + 0.5) * cell
         if (k + 1) % every == 0 or k == 0:
-            svg.text(
-                middle,
-                MARGIN + 12,
-                str(k + 1),
-                size=SIZE,
-                fill=palette.MUTED,
-                text_anchor="middle",
-            )
+            svg.text(middle, MARGIN + 12, str(k + 1), fill=palette.MUTED, text_anchor="middle")
         width = 8.5 * len(slide)
         if slide and slide != last and middle - width / 2 >= free:
-            svg.text(
-                middle, MARGIN + 27, slide, size=SIZE, fill=palette.ACCENT, text_anchor="middle"
-            )
+            svg.text(middle, MARGIN + 27, slide, fill=palette.ACCENT, text_anchor="middle")
             free = middle + width / 2
         last = slide or last
     return any(slides)

@@ -25,7 +25,7 @@ def lasso_picture(walk: Walk) -> str:
     path = walk.path
     stays = walk.loop_from == path[-1].depth
     loop = path[-1:] if stays else path[walk.loop_from - 1 : -1]
-    svg, y = Svg(), float(_MARGIN)
+    svg, y = Svg(_SIZE), float(_MARGIN)
     title = f"{spec_title(walk.model.spec.name)}: one run"
     y = _heading(svg, y, f"How it comes to the loop, in {_steps(walk.loop_from - 1)}:")
     for moment in path[1 : walk.loop_from]:
@@ -46,9 +46,9 @@ def _heading(svg: Svg, y: float, text: str) -> float:
 
 
 def _listed(svg: Svg, y: float, moment: Moment, told: str) -> float:
-    svg.text(_MARGIN + 22, y + 13, str(moment.depth), size=_SIZE, bold=True, text_anchor="end")
+    svg.text(_MARGIN + 22, y + 13, str(moment.depth), bold=True, text_anchor="end")
     for line in wrap(told, READING_WIDTH - 2 * _MARGIN - 30, _SIZE):
-        svg.text(_MARGIN + 30, y + 13, line, size=_SIZE)
+        svg.text(_MARGIN + 30, y + 13, line)
         y += _LINE
     return y
 
@@ -94,7 +94,7 @@ def _frame(svg: Svg, moment: Moment, picture: str, box: Box) -> None:
     x, y, height = box
     look = {"fill": palette.PAPER, "stroke": palette.MUTED, "stroke_width": 1.4}
     svg.rect(x, y, _FRAME, height, rx=10, **look)
-    svg.text(x + 12, y + 17, f"state {moment.depth}", size=_SIZE, bold=True)
+    svg.text(x + 12, y + 17, f"state {moment.depth}", bold=True)
     place(svg, ElementTree.fromstring(picture), x + 6, y + _HEAD, _FRAME - 12)
 
 
@@ -108,7 +108,7 @@ def _arrow(svg: Svg, start: Box, end: Box, told: str) -> None:
         lines = wrap(told, 2 * _FRAME, _SIZE)
         for k, line in enumerate(lines):
             middle = x + _FRAME + _BETWEEN / 2
-            svg.text(middle, below + 12 + k * _LINE, line, size=_SIZE, text_anchor="middle")
+            svg.text(middle, below + 12 + k * _LINE, line, text_anchor="middle")
         return
     goes_up = to_y < y
     first, last = (y, to_y + to_height + 2) if goes_up else (y + height, to_y - 2)
@@ -116,7 +116,7 @@ def _arrow(svg: Svg, start: Box, end: Box, told: str) -> None:
     lines = wrap(told, _FRAME - 40, _SIZE)
     middle = (first + last) / 2 - _LINE * (len(lines) - 1) / 2 + 5
     for k, line in enumerate(lines):
-        svg.text(x + 34, middle + k * _LINE, line, size=_SIZE)
+        svg.text(x + 34, middle + k * _LINE, line)
 
 
 def _closing(svg: Svg, walk: Walk, boxes: list[Box], top: float, bottom: float) -> float:

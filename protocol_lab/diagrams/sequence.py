@@ -150,7 +150,7 @@ class _Diagram:
         return y
 
     def draw(self) -> str:
-        svg = Svg()
+        svg = Svg(SMALL)
         lines = list(self._lines())
         self._draw_bands(svg)
         self._draw_lifelines(svg)
@@ -216,7 +216,7 @@ class _Diagram:
             )
             first = MARGIN + HEAD / 2 + 4 - 7 * (len(lines) - 1)
             for k, line in enumerate(lines):
-                svg.text(x, first + 14 * k, line, size=SMALL, bold=True, text_anchor="middle")
+                svg.text(x, first + 14 * k, line, bold=True, text_anchor="middle")
             if self.named:
                 svg.close_group()
             start, is_down = MARGIN + HEAD, False
@@ -245,7 +245,6 @@ class _Diagram:
             MARGIN + 30,
             row.top + 19,
             number,
-            size=SMALL,
             bold=is_here,
             fill=palette.ACCENT if is_here else palette.MUTED,
             text_anchor="end",
@@ -256,7 +255,6 @@ class _Diagram:
                 MARGIN + 38,
                 row.top + 19 + LINE * k,
                 line,
-                size=SMALL,
                 bold=broken,
                 fill=palette.BAD if broken else palette.INK,
             )
@@ -274,7 +272,6 @@ class _Diagram:
             left + width / 2,
             y + 4,
             text,
-            size=SMALL,
             bold=note.kind == CRASH,
             fill=tone if note.kind == CRASH else palette.INK,
             text_anchor="middle",
@@ -343,7 +340,7 @@ class _Diagram:
         shift = self._clamped(left, width) - left
         paper = palette.HERE if self.rows and y > self.rows[-1].top else palette.PAPER
         svg.rect(left + shift - 2, y - SMALL + 1, width + 4, SMALL + 3, fill=paper)
-        svg.text(x + shift, y, text, size=SMALL, bold=bold, text_anchor=anchor, **style)
+        svg.text(x + shift, y, text, bold=bold, text_anchor=anchor, **style)
 
     def _clamped(self, left: float, width: float) -> float:
         return max(MARGIN + STEPS - 8, min(left, self.width - 6 - width))
@@ -356,13 +353,13 @@ class _Diagram:
         if self.hidden:
             # The first one shown leads to state hidden + 2.
             above = f"states 1 to {self.hidden + 1} are above, not shown"
-            svg.text(MARGIN, MARGIN + HEAD + 18, above, size=SMALL, fill=palette.MUTED)
+            svg.text(MARGIN, MARGIN + HEAD + 18, above, fill=palette.MUTED)
         ahead = len(self.walk.path) - self.walk.moment.depth
         lines = ["Nothing has happened yet."] if not self.rows else []
         if ahead > 0:
             lines.append(f"{ahead} more step{'s' if ahead > 1 else ''} ahead on this branch.")
         for text in [*lines, LEGEND]:
-            svg.text(MARGIN, y, text, size=SMALL, fill=palette.MUTED)
+            svg.text(MARGIN, y, text, fill=palette.MUTED)
             y += 16
         return y
 

@@ -60,9 +60,13 @@ def wrap(text: str, width: float, size: float = 12, bold: bool = False) -> list[
 
 
 class Svg:
-    """Collects elements; `document` wraps them up. Attributes are written as in SVG, with `_`."""
+    """Collects elements; `document` wraps them up. Attributes are written as in SVG, with `_`.
 
-    def __init__(self) -> None:
+    size: that of texts that are not set off.
+    """
+
+    def __init__(self, size: float = 12) -> None:
+        self._size = size
         self._parts: list[str] = []
 
     def rect(self, x: float, y: float, width: float, height: float, **style) -> None:
@@ -87,17 +91,16 @@ class Svg:
         y: float,
         text: str,
         *,
-        size: float = 12,
+        size: float | None = None,
         bold: bool = False,
         fill: str = palette.INK,
         **style,
     ) -> None:
         """Text with its baseline at y."""
-        weight = {"font_weight": 650} if bold else {}
-        self._parts.append(
-            f"<text{_attributes(x=x, y=y, font_size=size, fill=fill, **weight, **style)}>"
-            f"{escape(text)}</text>"
+        style = {"font_size": size or self._size, "fill": fill} | (
+            {"font_weight": 650, **style} if bold else style
         )
+        self._parts.append(f"<text{_attributes(x=x, y=y, **style)}>{escape(text)}</text>")
 
     def hatch(self, x: float, y: float, width: float, height: float) -> None:
         """Diagonal lines over a rectangle, cut at its edges (a pattern would need an id)."""

@@ -50,7 +50,7 @@ class Live:
         self._post = _on_this_thread()
         self._background = Background(self._post)
         self._nearness: tuple[Any, Nearness] | None = None
-        self._enough, self._read_enough = Event(), Event()
+        self._enough: dict[str, Event] = {}
 
     def close(self) -> None:
         """Stop everything."""
@@ -122,42 +122,22 @@ class Live:
         self,
         walk: Walk,
         condition: str | Callable[..., Any],
-        show: Callable[[int, int], None],
+        show: Callable[[str], None],
         done: Callable[[Found | LabError], None],
     ) -> None:
-        """Search for a shortest path from here to a state; show(states, depth) reports the
-        progress."""
+        """Search for a shortest path from here to a state; show(text) reports the progress."""
         model, row = walk.model, walk.row
-        self._enough = enough = Event()
-        told = 0.0
 
-        def progress(states: int, depth: int) -> None:
-            nonlocal told
-            if time.perf_counter() - told > _TELL_EVERY:
-                told = time.perf_counter()
-                self._post(lambda: None if enough.is_set() else show(states, depth))
+        def job(stopped: Callable[[], bool], tell: Callable[[str], None]) -> Found:
+            def progress(states: int, depth: int) -> None:
+                tell(f"{states:,} states seen, depth {depth}")
 
-        def job(cancelled: Callable[[], bool]) -> Found:
-            def stopped() -> bool:
-                return cancelled() or enough.is_set()
+            most = self.most_seconds
+            return find_state(
+                model, row, condition, stopped=stopped, progress=progress, seconds=most
+            )
 
-            try:
-                return find_state(
-                    model,
-                    row,
-                    condition,
-                    stopped=stopped,
-                    progress=progress,
-                    seconds=self.most_seconds,
-                )
-            finally:
-                enough.set()  # a report after the answer would hide it
-
-        self.ask("find", job, done)
-
-    def stop_finding(self) -> None:
-        """Stop the search for a state; it answers with what it knows."""
-        self._enough.set()
+        self._ask_telling("find", job, show, done)
 
     def read(
         self,
@@ -168,23 +148,43 @@ class Live:
     ) -> None:
         """Find the steps of a pasted trace, as `read_pasted` does; show(text) reports the
         progress."""
-        self._read_enough = enough = Event()
+
+        def job(stopped: Callable[[], bool], tell: Callable[[str], None]) -> Walk | Scenario:
+            return read_pasted(text, model, Effort(stopped=stopped, tell=tell))
+
+        self._ask_telling("reading", job, show, done)
+
+    def _ask_telling(
+        self,
+        key: str,
+        job: Callable[..., Any],
+        show: Callable[[str], None],
+        done: Callable[[Any], None],
+    ) -> None:
+        """Run job(stopped, tell), which can be stopped by `stop`; what it tells is shown a few
+        times a second."""
+        enough = self._enough[key] = Event()
+        told = 0.0
 
         def tell(progress: str) -> None:
-            self._post(lambda: None if enough.is_set() else show(progress))
+            nonlocal told
+            if time.perf_counter() - told > _TELL_EVERY:
+                told = time.perf_counter()
+                self._post(lambda: None if enough.is_set() else show(progress))
 
-        def job(cancelled: Callable[[], bool]) -> Walk | Scenario:
-            effort = Effort(stopped=lambda: cancelled() or enough.is_set(), tell=tell)
+        def run(cancelled: Callable[[], bool]) -> Any:
             try:
-                return read_pasted(text, model, effort)
+                return job(lambda: cancelled() or enough.is_set(), tell)
             finally:
                 enough.set()  # a report after the answer would hide it
 
-        self.ask("read", job, done)
+        self.ask(key, run, done)
 
-    def stop_reading(self) -> None:
-        """Stop the search for a trace's steps; it answers with a LabError."""
-        self._read_enough.set()
+    def stop(self, key: str) -> None:
+        """Stop the search for a state ("find"), which answers with what it knows, or that for a
+        trace's steps ("reading"), which answers with a LabError."""
+        if key in self._enough:
+            self._enough[key].set()
 
 
 def shown(answer: Near, steps: list[str]) -> dict[str, Any]:

@@ -277,7 +277,7 @@ class PlainStepper:
             "restart": self._restart,
             "load": self._load,
             "paste": self._paste,
-            "stop_reading": lambda _: self._live.stop_reading(),
+            "stop_reading": lambda _: self._live.stop("reading"),
             "back": self._back,
             "resume": self._resume,
             "export": self._write,
@@ -289,7 +289,7 @@ class PlainStepper:
             "aim": self._take_aim,
             "spoilers": self._spoil,
             "find": self._find,
-            "stop_finding": lambda _: self._live.stop_finding(),
+            "stop_finding": lambda _: self._live.stop("find"),
             "hint": self._hint,
             "shortest": self._lay_shortest,
             "next_challenge": self._open_next,
@@ -424,9 +424,6 @@ class PlainStepper:
             self._begin(read_pasted(text, model))
             return
 
-        def show(progress: str) -> None:
-            self.show("reading", {"working": True, "text": progress})
-
         def done(read: Walk | Scenario | LabError) -> None:
             with _ONE_AT_A_TIME:
                 self.show("reading", {"working": False})
@@ -439,8 +436,17 @@ class PlainStepper:
                     self._notice = str(error)
                 self.refresh_safely()
 
-        show("Looking for its steps…")
+        show = self._shows_progress("reading", "Looking for its steps…")
         self._live.read(text, model, show, done)
+
+    def _shows_progress(self, part: str, first: str) -> Callable[[str], None]:
+        """What shows how far a search is; it shows the first text at once."""
+
+        def show(text: str) -> None:
+            self.show(part, {"working": True, "text": text})
+
+        show(first)
+        return show
 
     def _write(self, message: dict) -> None:
         if message["format"] not in FORMATS:
@@ -504,10 +510,6 @@ class PlainStepper:
         if not condition:
             raise LabError(f"Write a condition over s and c, such as {example(walk.model)!r}.")
         begun = walk.moment
-        self.show("find", {"working": True, "text": "Searching…"})
-
-        def show(states: int, depth: int) -> None:
-            self.show("find", {"working": True, "text": f"{states:,} states seen, depth {depth}"})
 
         def done(found: Found | LabError) -> None:
             with _ONE_AT_A_TIME:
@@ -515,6 +517,7 @@ class PlainStepper:
                 self.refresh_safely()
                 self.show("find", {"working": False, "text": text})
 
+        show = self._shows_progress("find", "Searching…")
         self._live.find(walk, condition, show, done)
 
     def _found(self, walk: Walk, begun: Moment, label: str, found: Found | LabError) -> str:

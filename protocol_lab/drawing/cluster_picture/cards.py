@@ -3,8 +3,15 @@
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import current, kept_height, measures, type_size
 from protocol_lab.drawing.cluster import Card, Cluster, Message, Messages, Text
-from protocol_lab.drawing.cluster_picture.grid import MARGIN, Grid, close_part, highlight, open_part
-from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
+from protocol_lab.drawing.cluster_picture.grid import (
+    MARGIN,
+    Grid,
+    close_part,
+    highlight,
+    open_part,
+    words_width,
+)
+from protocol_lab.drawing.svg import Svg, total_width, wrap
 
 
 def shown_messages(group: Messages) -> list[Message]:
@@ -38,7 +45,7 @@ def narrowest_group(group: Messages) -> float:
     shown = shown_messages(group)
     folded = len(group.items) - len(shown)
     words = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
-    head = text_width(group.name, type_size(), bold=True) + text_width(words, type_size()) + 14
+    head = words_width(group.name, bold=True) + words_width(words) + 14
     return max([150.0, head, *map(message_width, shown)])
 
 
@@ -46,22 +53,18 @@ def _group_width(group: Messages) -> float:
     """The width of a group whose messages stand in one row."""
     shown = shown_messages(group)
     words = group.empty if not shown else "" if len(shown) == len(group.items) else group.folded
-    head = (
-        text_width(group.name, type_size(), bold=True)
-        + text_width(words, type_size())
-        + (90 if words else 10)
-    )
+    head = words_width(group.name, bold=True) + words_width(words) + (90 if words else 10)
     return max(head, total_width(map(message_width, shown), 8))
 
 
 def draw_messages(svg: Svg, grid: Grid, group: Messages, y: float, left: float = MARGIN) -> float:
     """Messages as boxes that flow from left to right; beyond the limit they are only counted."""
-    svg.text(left, y + 13, group.name, bold=True, size=type_size())
+    svg.text(left, y + 13, group.name, bold=True)
     shown = shown_messages(group)
     folded = len(group.items) - len(shown)
     beside = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
-    x = left + text_width(group.name, type_size(), bold=True) + 10
-    svg.text(x, y + 13, beside, size=type_size(), fill=palette.MUTED)
+    x = left + words_width(group.name, bold=True) + 10
+    svg.text(x, y + 13, beside, fill=palette.MUTED)
     y += 18 if current().dense else 25
     if not shown:
         return y
@@ -86,9 +89,9 @@ def _message_height(items: list[Message]) -> float:
 
 def message_width(item: Message) -> float:
     """The width of a message's box."""
-    mark = text_width(item.mark, type_size(), bold=True) + 20 if item.mark else 0
-    head = text_width(item.name, type_size(), bold=True) + mark
-    return max(head, text_width(item.detail, type_size())) + 20
+    mark = words_width(item.mark, bold=True) + 20 if item.mark else 0
+    head = words_width(item.name, bold=True) + mark
+    return max(head, words_width(item.detail)) + 20
 
 
 def _draw_message(svg: Svg, x: float, y: float, width: float, height: float, item: Message) -> None:
@@ -97,17 +100,16 @@ def _draw_message(svg: Svg, x: float, y: float, width: float, height: float, ite
     centre = y + height / 2
     svg.rect(x, y, width, height, rx=6, fill=palette.PANEL, stroke=palette.LINE, **border)
     name_at = centre + (4 if current().large and not item.detail else -3)
-    svg.text(x + 10, name_at, item.name, size=type_size(), bold=True, fill=tone)
-    svg.text(x + 10, centre + 13, item.detail, size=type_size(), fill=palette.MUTED)
+    svg.text(x + 10, name_at, item.name, bold=True, fill=tone)
+    svg.text(x + 10, centre + 13, item.detail, fill=palette.MUTED)
     if item.mark:
-        room = text_width(item.mark, type_size(), bold=True) + 8
+        room = words_width(item.mark, bold=True) + 8
         top = y - (3 if current().large else 6)  # lower where the group's name is close above it
         svg.rect(x + width - room - 6, top, room, measures().tag, rx=7, fill=palette.ACCENT)
         svg.text(
             x + width - room / 2 - 6,
             top + measures().tag - 3.5,
             item.mark,
-            size=type_size(),
             bold=True,
             fill=palette.PAPER,
             text_anchor="middle",
@@ -124,7 +126,7 @@ def draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: float
     if not cluster.cards:
         return top
     if not any(card.is_left for card in cluster.cards):
-        svg.text(grid.cards + 2, top - 8, cluster.cards_name, size=type_size(), fill=palette.MUTED)
+        svg.text(grid.cards + 2, top - 8, cluster.cards_name, fill=palette.MUTED)
     ends = [top]
     for x, is_left in ((MARGIN, True), (grid.cards, False)):
         cards = [each for each in cluster.cards if each.is_left is is_left]
@@ -160,16 +162,15 @@ def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float, least: fl
     open_part(svg, f"card {card.name}")
     svg.rect(x, y, width, height, rx=10, fill=palette.PAPER, stroke=palette.LINE)
     name_at = y + head - (6 if current().large else 8)
-    svg.text(x + 10, name_at, card.name, size=type_size(), bold=True)
+    svg.text(x + 10, name_at, card.name, bold=True)
     for k, (line, text) in enumerate(lines):
         if text.was is not None:
-            marked = text_width(line, type_size()) + 8
+            marked = words_width(line) + 8
             highlight(svg, x + 6, y + head - 2 + pitch * k, marked, pitch, text)
         svg.text(
             x + 10,
             y + head + pitch - 6 + pitch * k,
             line,
-            size=type_size(),
             fill=palette.TONES[text.tone if text.was is None else "ink"],
         )
     close_part(svg)

@@ -9,10 +9,10 @@ arrived flies on (`js/moves.js`).
 from dataclasses import dataclass, replace
 
 from protocol_lab.drawing import palette
-from protocol_lab.drawing.arrangement import current, kept_width, measures, type_size
+from protocol_lab.drawing.arrangement import current, kept_width, measures
 from protocol_lab.drawing.cluster import Cluster, Lane, Message
-from protocol_lab.drawing.cluster_picture.grid import Band, Grid, close_part
-from protocol_lab.drawing.svg import Svg, text_width, total_width
+from protocol_lab.drawing.cluster_picture.grid import Band, Grid, close_part, words_width
+from protocol_lab.drawing.svg import Svg, total_width
 
 ON_ITS_WAY = "on its way here"
 _GAP = 6
@@ -133,7 +133,7 @@ def inbox_width(lanes: list[list[Message]], heights: list[float], room: float) -
     widths = [_width(_of_node(each)) for lane in lanes for each in lane]
     needed = max(map(_least_width, lanes, heights), default=0)
     if widths:
-        needed = max(needed, text_width(ON_ITS_WAY, type_size())) + 2 * _GAP
+        needed = max(needed, words_width(ON_ITS_WAY)) + 2 * _GAP
     one = kept_width("message", max(widths, default=-2 * _GAP) + 2 * _GAP)
     inbox = kept_width(f"inbox of lanes {current().taller} taller", needed)
     return max(one, min(inbox, room))
@@ -216,7 +216,7 @@ def _label(item: Message) -> str:
 
 
 def _width(words: list[str]) -> float:
-    return max(text_width(each, type_size(), bold=not k) for k, each in enumerate(words)) + 2 * _PAD
+    return max(words_width(each, bold=not k) for k, each in enumerate(words)) + 2 * _PAD
 
 
 def _height(lines: int) -> float:
@@ -242,7 +242,6 @@ def _draw_words(svg: Svg, item: Message, words: list[str], x: float, y: float, r
             x + width / 2,
             y + _height(1) * (k + 1) - 7 - 5 * k,
             text,
-            size=type_size(),
             bold=not k,
             fill=palette.MUTED if item.faded or k else palette.INK,
             text_anchor="middle",
@@ -250,7 +249,7 @@ def _draw_words(svg: Svg, item: Message, words: list[str], x: float, y: float, r
 
 
 def _draw_count(svg: Svg, x: float, y: float, count: int) -> None:
-    svg.text(x, y + 4, f"+{count}", size=type_size(), fill=palette.MUTED, text_anchor="middle")
+    svg.text(x, y + 4, f"+{count}", fill=palette.MUTED, text_anchor="middle")
 
 
 def _open_flight(

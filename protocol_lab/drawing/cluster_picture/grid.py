@@ -103,6 +103,11 @@ def close_part(svg: Svg) -> None:
         svg.close_group()
 
 
+def words_width(text: str, bold: bool = False) -> float:
+    """The width of words that are not set off."""
+    return text_width(text, type_size(), bold)
+
+
 def text_room(text: Text, size: float) -> float:
     """The width of a text with its highlight."""
     return text_width(text.text, size, text.bold) + (8 if text.was is not None else 0)
@@ -132,7 +137,7 @@ def size_of(lane: Lane, piece: Text) -> float:
 
 def value_width(value: Value) -> float:
     """The width of a labelled value in a bar."""
-    label = text_width(value.label, type_size()) + 6 if value.label else 0
+    label = words_width(value.label) + 6 if value.label else 0
     return label + text_room(replace(value.value, bold=True), type_size())
 
 

@@ -5,7 +5,7 @@ any number of nodes.
 from dataclasses import replace
 from math import inf
 
-from protocol_lab.drawing.arrangement import current, kept_height, kept_width, measures, type_size
+from protocol_lab.drawing.arrangement import current, kept_height, kept_width, measures
 from protocol_lab.drawing.cluster import Cluster
 from protocol_lab.drawing.cluster_picture.cards import message_width, narrowest_group
 from protocol_lab.drawing.cluster_picture.flights import (
@@ -25,9 +25,9 @@ from protocol_lab.drawing.cluster_picture.grid import (
     lane_text_width,
     record_height,
     value_width,
+    words_width,
 )
 from protocol_lab.drawing.cluster_picture.lanes import heads_of
-from protocol_lab.drawing.svg import text_width
 
 _MOST_WIDE_BOXES = 6
 _NARROWEST = 720
@@ -163,7 +163,7 @@ def _lane_heights(cluster: Cluster) -> tuple[list[float], list[float]]:
 def _narrowest(cluster: Cluster) -> float:
     """The width of a bar's longest value beside its name."""
     widest = [
-        text_width(f"{bar.name} {value.label} {value.value.text}", type_size(), bold=True) + 80
+        words_width(f"{bar.name} {value.label} {value.value.text}", bold=True) + 80
         for bar in cluster.bars
         for value in bar.values
     ]

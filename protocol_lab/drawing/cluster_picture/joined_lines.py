@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 
-from protocol_lab.drawing.arrangement import current, keeping, type_size
+from protocol_lab.drawing.arrangement import current, keeping
 from protocol_lab.drawing.cluster import Card, Cluster, Lane, Messages, Text
-from protocol_lab.drawing.cluster_picture.grid import CROPPED, lane_text_width, line_width
+from protocol_lab.drawing.cluster_picture.grid import (
+    CROPPED,
+    lane_text_width,
+    line_width,
+    words_width,
+)
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
 from protocol_lab.drawing.cluster_picture.lanes import divided
-from protocol_lab.drawing.svg import text_width
 
 _SHARED = 0.6
 """Of the picture's width, what clients below the lanes have at least."""
@@ -74,7 +78,7 @@ def _dense_card(card: Card, width: float) -> Card:
     for line in card.lines:
         both = f"{lines[-1].text} · {line.text}" if lines else ""
         alike = lines and lines[-1].tone == line.tone and lines[-1].was is line.was is None
-        if alike and text_width(both, type_size()) <= width - 20:
+        if alike and words_width(both) <= width - 20:
             lines[-1] = replace(line, text=both)
         else:
             lines.append(line)

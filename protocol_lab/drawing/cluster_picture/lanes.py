@@ -29,6 +29,7 @@ from protocol_lab.drawing.cluster_picture.grid import (
     record_height,
     size_of,
     text_room,
+    words_width,
 )
 from protocol_lab.drawing.describe import entry_text
 from protocol_lab.drawing.svg import Svg, text_width, wrap
@@ -111,7 +112,7 @@ def _draw_record(svg: Svg, grid: Grid, entry: Entry, x: float, y: float) -> None
     centre = y + record_height() / 2
     name_at = centre - 2 if detail else centre + 5
     svg.text(middle, name_at, entry.label, size=size, bold=True, text_anchor="middle")
-    svg.text(middle, centre + 13, detail, size=type_size(), text_anchor="middle")
+    svg.text(middle, centre + 13, detail, text_anchor="middle")
     if is_wrong:
         _draw_tag(svg, grid, x, y, f"{entry.word} {entry.gone}", entry.word)
     elif entry.mark:
@@ -177,14 +178,14 @@ def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: s
 
 def _detail(grid: Grid, entry: Entry) -> str:
     room = grid.box - 8 - (14 if entry.is_ticked else 0)
-    return entry.detail if text_width(entry.detail, type_size()) <= room else entry.short
+    return entry.detail if words_width(entry.detail) <= room else entry.short
 
 
 def _draw_tag(svg: Svg, grid: Grid, x: float, y: float, text: str, short: str) -> None:
     """A small red label on the upper edge of a box."""
-    if text_width(text, type_size(), bold=True) + 8 > grid.box + BOX_GAP:
+    if words_width(text, bold=True) + 8 > grid.box + BOX_GAP:
         text = short
-    width = text_width(text, type_size(), bold=True) + 8
+    width = words_width(text, bold=True) + 8
     left = x + grid.box + 3 - width if width < grid.box else x + (grid.box - width) / 2
     # Higher where the record's name is close below it.
     top = y - (10 if current().large else 11)
@@ -193,7 +194,6 @@ def _draw_tag(svg: Svg, grid: Grid, x: float, y: float, text: str, short: str) -
         left + width / 2,
         top + measures().tag - 3.5,
         text,
-        size=type_size(),
         bold=True,
         fill=palette.PAPER,
         text_anchor="middle",
@@ -210,9 +210,9 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, flights: Flights, y: floa
         number = cluster.first + offset
         name = f"{cluster.axis} {number}" if offset == 0 else str(number)
         middle = grid.column(offset) + grid.box / 2
-        svg.text(middle, y + 9, name, size=type_size(), fill=palette.MUTED, text_anchor="middle")
+        svg.text(middle, y + 9, name, fill=palette.MUTED, text_anchor="middle")
     if any(flights.here):
-        svg.text(grid.inbox + 6, y + 9, ON_ITS_WAY, size=type_size(), fill=palette.MUTED)
+        svg.text(grid.inbox + 6, y + 9, ON_ITS_WAY, fill=palette.MUTED)
     axis = 15 if current().dense else 17
     top = y + (axis if cluster.axis or cluster.cards else 0)
     bands = []
@@ -291,7 +291,7 @@ def _draw_lane(
     used = max([entry.offset + 1 for entry in lane.entries], default=0)
     if not lane.entries and lane.empty:
         middle = band.records + record_height() / 2
-        svg.text(grid.logs + 4, middle + 4, lane.empty, size=type_size(), fill=palette.MUTED)
+        svg.text(grid.logs + 4, middle + 4, lane.empty, fill=palette.MUTED)
         used = 1
     for k, flag in enumerate(lane.flags):
         open_part(svg, f"{lane.name} flag {k}", kind="mark")
@@ -334,7 +334,7 @@ def _draw_notes(svg: Svg, grid: Grid, lane: Lane, x: float, y: float) -> None:
     ]
     first = y + record_height() / 2 + 4 - 7.5 * (len(lines) - 1)
     for k, (line, tone) in enumerate(lines):
-        svg.text(x, first + 15 * k, line, size=type_size(), fill=palette.TONES[tone])
+        svg.text(x, first + 15 * k, line, fill=palette.TONES[tone])
 
 
 def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:

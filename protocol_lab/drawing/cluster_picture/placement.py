@@ -14,12 +14,19 @@ from protocol_lab.drawing.cluster_picture.cards import (
     draw_messages_aside,
 )
 from protocol_lab.drawing.cluster_picture.flights import flights_of, without_flights
-from protocol_lab.drawing.cluster_picture.grid import CROPPED, MARGIN, Grid, highlight, value_width
+from protocol_lab.drawing.cluster_picture.grid import (
+    CROPPED,
+    MARGIN,
+    Grid,
+    highlight,
+    value_width,
+    words_width,
+)
 from protocol_lab.drawing.cluster_picture.grid_layout import grid_of
 from protocol_lab.drawing.cluster_picture.joined_lines import joined
 from protocol_lab.drawing.cluster_picture.lanes import draw_lanes
 from protocol_lab.drawing.describe import describe
-from protocol_lab.drawing.svg import Svg, text_width, total_width, wrap
+from protocol_lab.drawing.svg import Svg, total_width, wrap
 
 _BAR_GAP = 4
 
@@ -29,7 +36,7 @@ def draw_cluster(cluster: Cluster) -> str:
     told = describe(cluster)
     if current().dense:
         cluster = joined(cluster)
-    svg, grid, flights = Svg(), grid_of(cluster), flights_of(cluster)
+    svg, grid, flights = Svg(type_size()), grid_of(cluster), flights_of(cluster)
     y: float = MARGIN
     if cluster.show_title and cluster.title:
         for line in wrap(cluster.title, grid.width - 2 * MARGIN, 15, bold=True):
@@ -82,7 +89,7 @@ def _bar_rows(bars: list[Bar], grid: Grid) -> list[list[Bar]]:
 
 def _bar_width(bar: Bar) -> float:
     """The width of a bar whose values stand in one row."""
-    name = 12 + text_width(bar.name, type_size(), bold=True) + 16
+    name = 12 + words_width(bar.name, bold=True) + 16
     return name + sum(room + 16 for room in _rooms(bar)) - 8
 
 
@@ -96,11 +103,11 @@ def _rooms(bar: Bar) -> list[float]:
 
 def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
     """Labelled values from left to right."""
-    start = left + 12 + text_width(bar.name, type_size(), bold=True) + 16
+    start = left + 12 + words_width(bar.name, bold=True) + 16
     rows: list[list] = [[]]
     x = start
     for value, room in zip(bar.values, _rooms(bar)):
-        label = text_width(value.label, type_size()) + 6 if value.label else 0
+        label = words_width(value.label) + 6 if value.label else 0
         if (rows[-1] or current().stacked) and x + room > left + width - 8:
             x = left + 12 if current().stacked else start
             rows.append([])
@@ -110,7 +117,7 @@ def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
     height = pitch * kept_height(f"rows of {bar.name} at {width:.0f}", len(rows)) + 2
     svg.rect(left, y, width, height, rx=8, fill=palette.PANEL, stroke=palette.LINE)
     first = y + (15 if current().dense else 19)
-    svg.text(left + 12, first, bar.name, size=type_size(), bold=True)
+    svg.text(left + 12, first, bar.name, bold=True)
     for k, row in enumerate(rows):
         for x, label, value in row:
             _draw_value(svg, x, first + pitch * k, label, value)
@@ -119,12 +126,12 @@ def _draw_bar(svg: Svg, left: float, width: float, bar: Bar, y: float) -> float:
 
 def _draw_value(svg: Svg, x: float, y: float, label: float, value: Value) -> None:
     """A value after its label, highlighted if it changed."""
-    svg.text(x, y, value.label, size=type_size(), fill=palette.MUTED)
+    svg.text(x, y, value.label, fill=palette.MUTED)
     now, left = value.value, x + label
     if now.was is not None:
-        own = text_width(now.text, type_size(), bold=True)
+        own = words_width(now.text, bold=True)
         highlight(svg, left - 4, y - 13, own + 8, 18, now)
-    svg.text(left, y, now.text, size=type_size(), bold=True, fill=palette.TONES[now.tone])
+    svg.text(left, y, now.text, bold=True, fill=palette.TONES[now.tone])
 
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
@@ -141,5 +148,5 @@ def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
         stroke_width=1.4,
     )
     for k, line in enumerate(lines):
-        svg.text(MARGIN + 12, y + 19 + 17 * k, line, size=type_size(), fill=palette.BAD)
+        svg.text(MARGIN + 12, y + 19 + 17 * k, line, fill=palette.BAD)
     return y + height
