@@ -1,13 +1,13 @@
 """Compares two walks side by side: the steps they share, and how their states differ.
 
-The walks are two branches of one walk, or a learner's walk and a shortest one. They are shown at
+The walks are two branches of one walk, such as a learner's and a shortest one. They are shown at
 the same number of steps after the last state that they have in common; the shorter one stays at its
 end.
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from protocol_lab.drawing.pictures import caption, picture
@@ -71,64 +71,30 @@ class Comparison:
             "step": self.step,
             "last": self.last,
             "equal": self.left.row == self.right.row,
-            "steps": [
-                [each and {"text": each.text, "kind": each.kind} for each in pair]
-                for pair in self.steps
-            ],
-            "differences": [
-                {
-                    "name": line.name,
-                    "value": [
-                        {"text": each.text, "mark": each.mark, "was": each.was}
-                        for each in line.value
-                    ],
-                }
-                for line in self.differences
-            ],
+            "steps": [[each and asdict(each) for each in pair] for pair in self.steps],
+            "differences": [asdict(each) for each in self.differences],
         }
 
 
-def comparison(
-    model: Model,
-    left: Sequence[Moment],
-    right: Sequence[Moment],
-    step: int | None = None,
-    *,
-    names: tuple[str, str] = ("left", "right"),
-) -> Comparison:
-    """Compare two walks, each given as its moments from the start.
-
-    step: how many steps after the fork (0 is the last common state; None: the end). Raises
-    LabError if a walk has no moment, or if the states are not of this model.
-    """
-    if not left or not right:
-        raise LabError("A comparison needs two walks, each with at least its initial state.")
-    if any(len(each.row) != model.layout.size for each in (left[0], right[0])):
-        raise LabError("These walks have states of different models; compare walks of one model.")
-    fork = _fork(left, right)
-    last = max(len(left), len(right)) - fork
-    step = last if step is None else max(0, min(step, last))
-    here = [side[max(0, min(fork + step, len(side)) - 1)] for side in (left, right)]
-    return Comparison(
-        model,
-        *here,
-        names,
-        fork,
-        step,
-        last,
-        _aligned(left, right, fork),
-        [line for line in state_table(model, here[1].row, here[0].row) if line.differs],
-    )
-
-
 def compare_branches(walk: Walk, left: str, right: str, step: int | None = None) -> Comparison:
-    """Compare two branches of a walk. Raises LabError for an unknown name."""
+    """Compare two branches of a walk.
+
+    step: how many steps after the fork (0 is the last common state; None: the end). Raises LabError
+    for an unknown name.
+    """
     for name in (left, right):
         if name not in walk.branches:
             known = ", ".join(walk.branches)
             raise LabError(f"There is no branch {quoted(name)}; there are {known}.")
-    paths = (walk.branches[name].path() for name in (left, right))
-    return comparison(walk.model, *paths, step, names=(left, right))
+    sides = [walk.branches[name].path() for name in (left, right)]
+    fork = _fork(*sides)
+    last = max(map(len, sides)) - fork
+    step = last if step is None else max(0, min(step, last))
+    here = [side[max(0, min(fork + step, len(side)) - 1)] for side in sides]
+    lines = state_table(walk.model, here[1].row, here[0].row)
+    differences = [line for line in lines if line.differs]
+    steps = _aligned(*sides, fork)
+    return Comparison(walk.model, *here, (left, right), fork, step, last, steps, differences)
 
 
 def _fork(left: Sequence[Moment], right: Sequence[Moment]) -> int:

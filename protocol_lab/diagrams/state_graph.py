@@ -5,13 +5,11 @@ are drawn: beyond a few hundred states one sentence says what to do instead.
 """
 
 import json
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
-from zlib import crc32
 
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
@@ -28,6 +26,7 @@ from protocol_lab.model.transitions import (
     levels,
     needed_attempts,
 )
+from protocol_lab.quantities import counted
 from protocol_lab.system import programs
 from protocol_lab.traces.walk import Moment
 from protocol_lab.visible_text import visible
@@ -80,14 +79,6 @@ class StateGraph:
     is_part: bool = False
 
 
-class TooManyStates(LabError):
-    """More states than can be drawn; `graph` has all those up to `depth` steps, and some more."""
-
-    def __init__(self, message: str, graph: StateGraph, depth: int):
-        super().__init__(message)
-        self.graph, self.depth = graph, depth
-
-
 def around(
     model: Model,
     row: bytes,
@@ -96,7 +87,7 @@ def around(
     path: Sequence[Moment] = (),
     at: int = 0,
     limit: int = LIMIT,
-    stopped: Callable[[], bool] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> str | None:
     """The states around one of a walk, as SVG text, with the steps that lead from it.
 
@@ -104,19 +95,11 @@ def around(
     moments of the walk's branch, which are marked, and `at` the depth of the one shown; the last
     few before it are drawn as well. stopped: asked between states; None is returned if it says so.
     A state's group has `data-depth`, its number in the walk, or `data-steps`, the steps from here
-    as JSON. Raises TooManyStates for a depth with more states than `limit`, or LabError if there is
-    no Graphviz.
+    as JSON. Raises LabError for a depth with more states than `limit`, or if there is no Graphviz.
     """
-    try:
-        try:
-            graph = reachable(model, row, depth, limit=limit, stopped=stopped)
-        except TooManyStates as error:
-            if depth is not None:
-                raise
-            depth = max(1, error.depth)
-            graph = _up_to(error.graph, depth)
-            graph.is_part = error.depth < 1
-    except _Stopped:
+    is_free = depth is None
+    graph = reachable(model, row, depth, limit=limit, stopped=stopped, partly=is_free)
+    if graph is None:
         return None
     graph.here = 0
     numbers = {each: k for k, each in enumerate(graph.rows)}
@@ -128,7 +111,8 @@ def around(
         if each.taken and each.row in numbers:
             step = step_of(model, row, each.action, each.args).text
             graph.labels.setdefault((0, numbers[each.row]), []).append(step)
-    steps = "all states" if depth is None else f"up to {depth} step{'' if depth == 1 else 's'}"
+    shown = max(graph.depths) if is_free and graph.more else depth
+    steps = "all states" if shown is None else f"up to {counted(shown, 'step')}"
     return draw_graph(graph, title=f"{spec_title(model.spec.name)}: {steps} from this one")
 
 
@@ -160,43 +144,34 @@ def state_graph(model: Model, label: Callable[[Model, bytes], str] | None = None
     return draw_graph(reachable(model), label, title=title)
 
 
-class _Stopped(Exception):
-    """Raised when the graph is no longer wanted."""
-
-
 def reachable(
     model: Model,
     start: bytes | None = None,
     depth: int | None = None,
     *,
     limit: int = LIMIT,
-    stopped: Callable[[], bool] | None = None,
-) -> StateGraph:
+    stopped: Callable[[], bool] = lambda: False,
+    partly: bool = False,
+) -> StateGraph | None:
     """Search breadth first, uncompiled. States outside the spec's constraints are left out.
 
-    Raises TooManyStates if there are more than `limit`.
+    partly: of more than `limit` states those are kept whose depth can be kept whole; otherwise
+    LabError is raised. Returns None if it was stopped.
     """
     graph = StateGraph(model)
-    numbers: dict[bytes, int] = {}
-
-    def number_of(row: bytes, steps: int) -> int:
-        if row not in numbers:
-            if len(numbers) == limit:
-                raise TooManyStates(_too_many(limit, depth), graph, max(0, steps - 1))
-            numbers[row] = len(numbers)
-            graph.rows.append(row)
-            graph.depths.append(steps)
-        return numbers[row]
-
     starts = [start]
     if start is None:
         starts = [each.row for each in initial(model) if is_inside(model, each.row)]
-    graph.starts = {number_of(row, 0) for row in starts}
+    graph.rows = list(dict.fromkeys(starts))
+    graph.depths, graph.starts = [0] * len(graph.rows), set(range(len(graph.rows)))
+    numbers = {row: k for k, row in enumerate(graph.rows)}
     for steps, row, tried in levels(model, starts, needed_attempts):
-        if steps == (depth or math.inf) + 1:
+        if len(graph.rows) > limit:
+            raise _too_many(limit, depth)
+        if depth is not None and steps > depth:
             break
-        if stopped is not None and stopped():
-            raise _Stopped
+        if stopped():
+            return None
         source = numbers[row]
         for each in tried:
             if isinstance(each.error, CapacityExceeded):
@@ -205,30 +180,36 @@ def reachable(
                 raise each.error
             if not each.taken:
                 continue
-            is_new = each.row not in numbers
-            if is_new and steps == depth:
+            if each.row not in numbers and steps == depth:
                 graph.more.add(source)
                 continue
-            target = number_of(each.row, steps + 1)
-            if is_new:
-                graph.came[target] = source, each
-            names = graph.edges.setdefault((source, target), [])
+            if each.row not in numbers:
+                if len(graph.rows) == limit and not partly:
+                    raise _too_many(limit, depth)
+                if len(graph.rows) == limit:
+                    return _without_last(graph, steps)
+                numbers[each.row] = len(graph.rows)
+                graph.came[len(graph.rows)] = source, each
+                graph.rows.append(each.row)
+                graph.depths.append(steps + 1)
+            names = graph.edges.setdefault((source, numbers[each.row]), [])
             if each.action.name not in names:
                 names.append(each.action.name)
     return graph
 
 
-def _up_to(graph: StateGraph, depth: int) -> StateGraph:
-    """The part of a graph up to a depth; the states at that depth are not expanded."""
+def _without_last(graph: StateGraph, depth: int) -> StateGraph:
+    """The graph up to a depth, beyond which there are too many states; of those one step from the
+    start as many as were found."""
+    graph.is_part, depth = depth < 1, max(1, depth)
     count = sum(each <= depth for each in graph.depths)  # breadth first: these come first
-    inner = {pair: names for pair, names in graph.edges.items() if graph.depths[pair[0]] < depth}
-    last = {k for k in range(count) if graph.depths[k] == depth}
+    edges = graph.edges.items()
     return replace(
         graph,
         rows=graph.rows[:count],
         depths=graph.depths[:count],
-        edges={pair: names for pair, names in inner.items() if max(pair) < count},
-        more=last,
+        edges={pair: names for pair, names in edges if graph.depths[pair[0]] < depth},
+        more={k for k in range(count) if graph.depths[k] == depth},
     )
 
 
@@ -246,6 +227,7 @@ def draw_graph(
     broken = _broken(graph)
     from graphviz import Digraph
 
+    type_ = {"fontname": "Arial", "fontsize": str(SIZE), "fontcolor": palette.INK}
     dot = Digraph(
         graph_attr={
             "rankdir": "LR",
@@ -256,17 +238,8 @@ def draw_graph(
             "nodesep": "0.12",
             "pad": str(PAD / 72),
         },
-        node_attr={
-            "fontname": "Arial",
-            "fontsize": str(SIZE),
-            "fontcolor": palette.INK,
-            "color": palette.MUTED,
-        },
-        edge_attr={
-            "fontname": "Arial",
-            "fontsize": str(SIZE),
-            "fontcolor": palette.INK,
-        },
+        node_attr={**type_, "color": palette.MUTED},
+        edge_attr=type_,
     )
     _add_states(dot, graph, label, broken)
     for (source, target), names in drawn.items():
@@ -316,22 +289,11 @@ def _readable(step: str) -> str:
 
 def changes_label(model: Model, row: bytes, base: bytes) -> str:
     """The differences of a state from another, in a few short lines."""
-    before = set(state_leaves(model, base))
-    lines = [" ".join(each[:2]) for each in state_leaves(model, row) if each not in before]
+    parts, before = (dict(_leaves("", plain(view(model.layout, each)))) for each in (row, base))
+    lines = [f"{at} {_short(parts[at])}" for at in parts if before.get(at) != parts[at]]
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 1], f"and {len(lines) - MOST_LINES + 1} more"]
     return "\n".join(lines)
-
-
-def state_leaves(model: Model, row: bytes) -> list[tuple[str, ...]]:
-    """The parts of a state: the name and a short text of each; for a list that is only counted also
-    a checksum of its value."""
-    parts = []
-    for path, value in _leaves("", plain(view(model.layout, row))):
-        text = _short(value)
-        is_counted = isinstance(value, list) and text == f"has {len(value)}"
-        parts.append((path, text, *([f"{crc32(repr(value).encode()):x}"] if is_counted else [])))
-    return parts
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -356,12 +318,12 @@ def _short(value: Any) -> str:
     return str(value)
 
 
-def _too_many(limit: int, depth: int | None) -> str:
-    if depth is None:
-        remedy = "set smaller constants"
-    else:
-        remedy = f"bound the steps with less than depth={depth}, or set smaller constants"
-    return f"There are more than {limit} states here, too many to read in one drawing: {remedy}."
+def _too_many(limit: int, depth: int | None) -> LabError:
+    bound = "" if depth is None else f"bound the steps with less than depth={depth}, or "
+    return LabError(
+        f"There are more than {limit} states here, too many to read in one drawing: {bound}set"
+        " smaller constants."
+    )
 
 
 def _broken(graph: StateGraph) -> dict[int, list[str]]:

@@ -6,7 +6,7 @@ open.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from protocol_lab.diagrams.comparison import compare_branches
@@ -14,13 +14,7 @@ from protocol_lab.diagrams.invariant_strip import invariants_strip
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.drawing.arrangement import arranged, current
 from protocol_lab.drawing.pictures import moment_picture
-from protocol_lab.drawing.state_table import (
-    Columns,
-    Line,
-    MarkedText,
-    draw_state_table,
-    state_columns,
-)
+from protocol_lab.drawing.state_table import draw_state_table, state_columns
 from protocol_lab.errors import LabError
 from protocol_lab.explain.code_path import code_path
 from protocol_lab.explain.explanation import why_refused
@@ -88,8 +82,8 @@ def state(walk: Walk, options: Options) -> dict[str, Any]:
     return {
         "base": options.base,
         "bases": bases,
-        "lines": [_line(each) for each in lines],
-        "tables": [_table(each) for each in tables],
+        "lines": [asdict(each) for each in lines],
+        "tables": [asdict(each) for each in tables],
     }
 
 
@@ -192,24 +186,6 @@ def _label(moment: Moment) -> str:
     slide, _ = split_caption(moment.caption)
     about = f"slide {slide}" if slide else moment.step.text if moment.step else "the start"
     return f"state {moment.depth}: {about}"[:60]
-
-
-def _line(line: Line) -> dict[str, Any]:
-    return {"name": line.name, "differs": line.differs, "value": _pieces(line.value)}
-
-
-def _table(table: Columns) -> dict[str, Any]:
-    return {
-        "name": table.name,
-        "heads": table.heads,
-        "rows": [
-            {"name": name, "cells": [_pieces(cell) for cell in cells]} for name, cells in table.rows
-        ],
-    }
-
-
-def _pieces(value: list[MarkedText]) -> list[dict[str, str]]:
-    return [{"text": each.text, "mark": each.mark, "was": each.was} for each in value]
 
 
 def _compared(walk: Walk, options: Options) -> tuple[str, str]:

@@ -157,21 +157,16 @@ function drawState(panel, choose) {
   );
 }
 
-function drawVariable(line) {
-  return h(
-    "tr",
-    { class: line.differs ? "ls-differs" : "" },
-    h("th", { scope: "row" }, line.differs ? "● " : "", line.name),
-    h("td", {}, line.value.map(drawPiece)),
-  );
+const differs = (value) => value.some((piece) => piece.mark);
+
+function drawVariable({ name, value }) {
+  const [look, mark] = differs(value) ? ["ls-differs", "● "] : ["", ""];
+  return h("tr", { class: look }, h("th", { scope: "row" }, mark, name), h("td", {}, value.map(drawPiece)));
 }
 
 /** The variables that every node has, a column a node; or the items of one variable, a row an item. */
 function drawTable(table) {
-  const cell = (value) => {
-    const differs = value.some((piece) => piece.mark);
-    return h("td", { class: differs ? "ls-differs" : "" }, differs ? "● " : "", value.map(drawPiece));
-  };
+  const cell = (value) => h("td", { class: differs(value) ? "ls-differs" : "" }, differs(value) ? "● " : "", value.map(drawPiece));
   return h(
     "table",
     { class: "ls-nodes" },
@@ -179,7 +174,7 @@ function drawTable(table) {
     h(
       "tbody",
       {},
-      table.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row.name), row.cells.map(cell))),
+      table.rows.map(([name, cells]) => h("tr", {}, h("th", { scope: "row" }, name), cells.map(cell))),
     ),
   );
 }
@@ -286,7 +281,7 @@ function drawComparison(panel, ui, choose) {
       go("compare-on", "on →", panel.at + 1, panel.at >= panel.last),
     ),
     panel.differences.length ? h("p", {}, "Differences of the right state from the left one:") : null,
-    h("table", {}, h("tbody", {}, panel.differences.map((each) => drawVariable({ ...each, differs: true })))),
+    h("table", {}, h("tbody", {}, panel.differences.map(drawVariable))),
     h("div", { class: "ls-two" }, panel.sides.map(drawSide)),
     fold(
       ui,
