@@ -85,12 +85,9 @@ class Coverage:
         return ["equivalence is broken: the four definitions do not agree"]
 
 
-def draw_coverage(coverage: Coverage, title: str, show_title: bool = True) -> str:
+def draw_coverage(coverage: Coverage, title: str) -> str:
     """The picture as SVG text: the bookies, every ack quorum, and the four definitions."""
     svg, y = Svg(), MARGIN
-    if show_title:
-        svg.text(MARGIN, y + 13, title, size=15, bold=True)
-        y += 28
     y = _draw_bookies(svg, coverage, y)
     y = _draw_ack_quorums(svg, coverage, y + 16)
     y = _draw_definitions(svg, coverage, y + 14)
@@ -201,31 +198,23 @@ def _description(coverage: Coverage) -> str:
 # --- The two specs ---------------------------------------------------------------------------
 
 
-def draw_fencing(
-    model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
-) -> str:
+def draw_fencing(model: Model, row: bytes, previous: bytes | None = None) -> str:
     """A fencing: the ensemble's answers, and whether recovery may go on."""
-    return _draw(model, row, previous, title, _fencing)
+    return _draw(model, row, previous, _fencing)
 
 
-def draw_recovery_reads(
-    model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
-) -> str:
+def draw_recovery_reads(model: Model, row: bytes, previous: bytes | None = None) -> str:
     """The reads of one entry: the write set's answers, and whether the entry is absent."""
-    return _draw(model, row, previous, title, _recovery_reads)
+    return _draw(model, row, previous, _recovery_reads)
 
 
 def _draw(
-    model: Model,
-    row: bytes,
-    previous: bytes | None,
-    title: str | None,
-    describe: Callable[..., Coverage],
+    model: Model, row: bytes, previous: bytes | None, describe: Callable[..., Coverage]
 ) -> str:
     s = view(model.layout, row)
     before = {} if previous is None else _responses(view(model.layout, previous))
     coverage = describe(s, model.constants.all_bookies, _responses(s), before)
-    return draw_coverage(coverage, title or spec_title(model.spec.name), title is not None)
+    return draw_coverage(coverage, spec_title(model.spec.name))
 
 
 def _responses(s) -> dict[int, str]:

@@ -5,5 +5,4 @@ state_graph      a small state space, or the neighbourhood of a state, laid out 
 lasso            a run that breaks a temporal property, with its loop as a ring
 state_listing    a trace as text: its states, and what each step changes
 comparison       two walks side by side, with their differences
-invariant_strip  invariants over time: a row an invariant, a cell a state
 """

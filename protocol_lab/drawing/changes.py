@@ -42,9 +42,7 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
     The title and the alarms (the default invariants that are broken) are added.
     """
 
-    def draw(
-        model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
-    ) -> str:
+    def draw(model: Model, row: bytes, previous: bytes | None = None) -> str:
         def described(row: bytes) -> Cluster:
             key = describe, model.constants, row
             return kept(key, lambda: describe(view(model.layout, row), model.constants))
@@ -54,13 +52,11 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
             key = with_changes, describe, model.constants, row, previous
             before = described(previous)
             cluster = kept(key, partial(with_changes, cluster, before))
-        name = title or cluster.title or spec_title(model.spec.name)
+        title = cluster.title or spec_title(model.spec.name)
         alarms = [*cluster.alarms, *broken_invariants(model, row)]
         if alarms and previous is not None and not broken_invariants(model, previous):
             cluster = without_yellow(cluster)
-        return draw_cluster(
-            replace(cluster, title=name, show_title=title is not None, alarms=alarms)
-        )
+        return draw_cluster(replace(cluster, title=title, show_title=False, alarms=alarms))
 
     return draw
 

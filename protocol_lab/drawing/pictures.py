@@ -130,9 +130,7 @@ _AS_IT_IS = " " + punctuation.translate(dict.fromkeys(map(ord, "%#&'")))
 """The characters that need no escape in an address between single quotes."""
 
 
-def picture(
-    model: Model, row: bytes, previous: bytes | None = None, title: str | None = None
-) -> str:
+def picture(model: Model, row: bytes, previous: bytes | None = None) -> str:
     """A state as SVG text, with the differences to a previous state marked.
 
     Raises LabError if the spec's drawing fails.
@@ -140,7 +138,7 @@ def picture(
     if model.spec.draw is None:
         return draw_state_table(model, row, previous)
     try:
-        return model.spec.draw(model, row, previous=previous, title=title)
+        return model.spec.draw(model, row, previous=previous)
     except Exception as error:
         raise LabError(
             f"{model.spec.name}: drawing this state failed with {type(error).__name__}: {error}."

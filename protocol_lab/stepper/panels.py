@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from protocol_lab.diagrams.comparison import compare_branches
-from protocol_lab.diagrams.invariant_strip import invariants_strip
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.drawing.arrangement import arranged, current
 from protocol_lab.drawing.pictures import moment_picture
@@ -137,11 +136,6 @@ def _translated(model: Model) -> tuple[dict[str, str], str]:
         return {}, f"This spec can't be translated ({type(error).__name__}: {error})."
 
 
-def invariants(walk: Walk, options: Options) -> dict[str, Any]:
-    """Every invariant in every state of the branch."""
-    return {"svg": invariants_strip(walk, options.watched)}
-
-
 def compare(walk: Walk, options: Options) -> dict[str, Any]:
     """Two branches side by side at the same number of steps."""
     left, right = _compared(walk, options)
@@ -163,8 +157,7 @@ def board(walk: Walk, options: Options) -> dict[str, Any]:
 
 
 TABS: dict[str, Callable[[Walk, Options], dict[str, Any]]] = {
-    each.__name__: each
-    for each in (cluster, board, sequence, state, graph, code, invariants, compare)
+    each.__name__: each for each in (cluster, board, sequence, state, graph, code, compare)
 }
 """Every tab by name, in the order of display; the scripts have their labels."""
 

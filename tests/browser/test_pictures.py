@@ -3,7 +3,6 @@
 import pytest
 
 from protocol_lab.catalog import package_folder
-from protocol_lab.diagrams.invariant_strip import invariants_strip
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import text_width
@@ -29,18 +28,14 @@ def scenario(name):
 
 def cluster(walk):
     moment = walk.moment
-    return walk.model.spec.draw(walk.model, moment.row, moment.previous.row, title="Slide 56")
+    return walk.model.spec.draw(walk.model, moment.row, moment.previous.row)
 
 
-@pytest.mark.parametrize("name", ["cluster", "sequence", "strip"])
+@pytest.mark.parametrize("name", ["cluster", "sequence"])
 def test_no_text_is_wider_than_estimated(page, name):
     """Nothing can overlap in a real browser either, if the estimates are upper ones."""
     walk = scenario("talk_46_56_found_scenario")
-    draw = {
-        "cluster": cluster,
-        "sequence": sequence_diagram,
-        "strip": invariants_strip,
-    }
+    draw = {"cluster": cluster, "sequence": sequence_diagram}
     page.set_content(draw[name](walk))
     measured = page.eval_on_selector_all(
         "text",

@@ -249,7 +249,7 @@ def test_the_code_of_a_step_is_shown_in_tla_too(browser, width):
         expect(tla).to_have_count(0)
 
 
-@pytest.mark.parametrize("tab", ["sequence", "graph", "invariants"])
+@pytest.mark.parametrize("tab", ["sequence", "graph"])
 def test_the_drawn_tabs(talk, tab):
     stepper = stepper_of(talk)
     moment(stepper, 11).click()

@@ -202,29 +202,6 @@ def test_words_on_the_timeline_are_apart_and_a_slide_has_one_number(talk):
         assert talk.evaluate(_CROSSING) == []
 
 
-_SEEN_BESIDE_THE_NAMES = """depth => {
-  const field = document.querySelector(".ls-invariants");
-  const box = (name) => field.querySelector(name).getBoundingClientRect();
-  const [names, column] = [box("[data-part='names']"), box(`[data-depth='${depth}']`)];
-  const room = field.getBoundingClientRect();
-  const apart = names.right <= column.left + 1;
-  return room.left <= names.left + 1 && apart && column.right <= room.right;
-}"""
-
-
-@pytest.mark.parametrize("width", [374, WITH_FILE_BROWSER])
-def test_the_invariants_are_shown_where_the_walk_stands(talk, width):
-    talk.set_viewport_size({"width": 390 if width < 400 else 1280, "height": 800})
-    talk.evaluate("width => place.style.width = `${width}px`", width)
-    talk.wait_for_timeout(300)
-    talk.locator('[data-key="last"]').click()
-    talk.locator('[data-key="tab-invariants"]').click()
-    for depth in (16, 15, 1, 2):
-        talk.locator(f".ls-timeline [data-depth='{depth}']").first.dispatch_event("click")
-        expect(talk.locator(".ls-timeline")).to_have_attribute("aria-valuenow", str(depth))
-        assert talk.evaluate(_SEEN_BESIDE_THE_NAMES, depth), depth
-
-
 _COVERED = """() => {
   const box = (name) => document.querySelector(name).getBoundingClientRect();
   const [legend, panel, stepper] = [".ls-key", ".ls-panel", ".lab-stepper"].map(box);

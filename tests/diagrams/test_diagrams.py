@@ -11,7 +11,6 @@ import pytest
 from protocol_lab import LabError, Spec
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.diagrams.comparison import compare_branches
-from protocol_lab.diagrams.invariant_strip import invariants_strip, tracks
 from protocol_lab.diagrams.lasso import lasso_picture
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.diagrams.state_graph import around, reachable
@@ -251,30 +250,6 @@ def test_the_pictures_use_no_other_colours():
     walk = scenario("talk_46_56_found_scenario")
     for svg in (sequence_diagram(walk), walk.model.spec.draw(walk.model, walk.row)):
         assert colors_of(svg) <= set(palette.names().values())
-
-
-# --- Invariants over time ------------------------------------------------------------------------
-
-
-def test_the_strip_has_a_cell_for_every_state_and_tells_the_first_failure():
-    walk = scenario("kip_320_first_try_weak_isr")
-    names = ["weak_isr", "strong_isr", "leader_in_isr"]
-    found = {each.name: each for each in tracks(walk, names)}
-    assert {name: each.first_failure for name, each in found.items()} == {
-        "weak_isr": 12,
-        "strong_isr": None,
-        "leader_in_isr": 1,
-    }
-    for depth in (1, 6, 12):
-        walk.go_to(depth)
-        svg = invariants_strip(walk, names)
-        written = texts(svg)
-        assert (written.count("✓"), written.count("✗")) == (3 * 12 - 2, 2)
-        assert "✗ first fails in state 12" in written
-        assert is_inside(svg)
-        assert overlapping(svg) == []
-    assert "weak isr first fails in state 12: " in described(svg)
-    assert "strong isr holds in all 12 states." in described(svg)
 
 
 # --- The state graph around here -----------------------------------------------------------------

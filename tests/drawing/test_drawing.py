@@ -191,9 +191,9 @@ def test_every_picture_is_well_formed_and_nothing_overlaps(name, constants):
     model = load(name).bind(**constants)
     rows = walk(model, 60)
     for k, row in enumerate(rows):
-        svg = model.spec.draw(model, row, rows[k - 1] if k else None, title=f"Step {k}")
+        svg = model.spec.draw(model, row, rows[k - 1] if k else None)
         root = ElementTree.fromstring(svg)
-        assert root.find(f"{SVG}title").text == f"Step {k}"
+        assert root.find(f"{SVG}title").text
         assert described(svg)
         assert not any(each.get("id") for each in root.iter()), "ids collide on a page"
         x, y, width, height = map(float, root.get("viewBox").split())

@@ -7,7 +7,6 @@ const TABS = [
   ["state", "State"],
   ["graph", "Graph"],
   ["code", "Code"],
-  ["invariants", "Invariants"],
   ["compare", "Compare"],
 ];
 
@@ -48,13 +47,8 @@ function drawPanel(view, graph, ui, act) {
       return drawCode(view.panel, choose);
     case "compare":
       return drawComparison(view.panel, ui, choose);
-    case "cluster":
+    default:
       return drawCluster(view, ui);
-    default: {
-      const field = scrolling(view.tab, readable(withWays(drawSvg(view.panel.svg), view, act)));
-      pinParts(field);
-      return field;
-    }
   }
 }
 

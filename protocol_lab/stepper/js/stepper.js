@@ -303,9 +303,8 @@ function render({ model: widget, el }) {
       drawDrawer(view);
     });
     if (moved) revealChange(before, parts.panel.querySelector(".ls-staged"));
-    const field = parts.panel.querySelector(".ls-field, .ls-invariants");
-    const followed = view.tab === "sequence" || view.tab === "invariants";
-    if (followed && ui.seen !== `${view.tab} ${place}`) scrollTo(field, field.querySelector(`[data-depth="${timeline.depth}"]`));
+    const field = parts.panel.querySelector(".ls-field");
+    if (view.tab === "sequence" && ui.seen !== `${view.tab} ${place}`) scrollTo(field, field.querySelector(`[data-depth="${timeline.depth}"]`));
     ui.seen = `${view.tab} ${place}`;
     const { svg } = model.get("graph");
     if (view.tab === "graph" && ui.graph !== svg) {

@@ -19,7 +19,7 @@ function drawViewer(name, ui, svg, ...options) {
     );
   const field = h("div", { class: "ls-field", "data-scroll": name, tabindex: "0", "data-key": name }, svg);
   letDrag(field);
-  pinParts(field);
+  pinHeads(field);
   field.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return;
     event.preventDefault();
@@ -76,21 +76,14 @@ function layDrawing(panel, ui) {
 
 const HEADS = 46; // the height of the heads of lifelines with what is above them, in the drawing
 
-/** Keeps in view, while the rest is scrolled, the heads of a sequence's lifelines, or the names of
- * invariants. */
-function pinParts(field) {
+/** Keeps the heads of a sequence's lifelines in view while the rest is scrolled. */
+function pinHeads(field) {
   const svg = field.querySelector("svg");
-  const [heads, names] = ["head", "names"].map((part) => [...field.querySelectorAll(`[data-part='${part}']`)]);
-  const parts = [...heads, ...names];
-  if (!parts.length) return;
-  const paper = heads.length ? s("rect", { width: ownSize(svg)[0], height: HEADS }) : [];
-  const pinned = s("g", { class: `ls-pinned ls-pinned-${heads.length ? "above" : "left"}` }, paper, parts);
+  const heads = [...field.querySelectorAll("[data-part='head']")];
+  if (!heads.length) return;
+  const pinned = s("g", { class: "ls-pinned" }, s("rect", { width: ownSize(svg)[0], height: HEADS }), heads);
   svg.append(pinned);
-  field.addEventListener("scroll", () => {
-    const indent = parseFloat(getComputedStyle(field).paddingLeft);
-    const [x, y] = heads.length ? [0, field.scrollTop] : [Math.max(0, field.scrollLeft - indent), 0];
-    pinned.setAttribute("transform", `translate(${x / scaleOf(field)} ${y / scaleOf(field)})`);
-  });
+  field.addEventListener("scroll", () => pinned.setAttribute("transform", `translate(0 ${field.scrollTop / scaleOf(field)})`));
 }
 
 /** Changes the scale. What lies at a place of the field stays there; without one, it is looked at
@@ -151,9 +144,8 @@ function scrollToHere(field) {
 function scrollTo(field, part) {
   if (!field || !part) return;
   const [room, box] = [field.getBoundingClientRect(), part.getBoundingClientRect()];
-  const pinned = (side, size) => field.querySelector(`.ls-pinned-${side}`)?.getBoundingClientRect()[size] ?? 0;
-  const [above, left] = [pinned("above", "height"), pinned("left", "width")];
+  const above = field.querySelector(".ls-pinned")?.getBoundingClientRect().height ?? 0;
   const isTall = box.height > room.height - above; // then its beginning is seen
   if (!isTall && (box.top < room.top + above || box.bottom > room.bottom)) field.scrollTop += box.top - room.top - (room.height - box.height) / 2;
-  if (box.left < room.left + left || box.right > room.right) field.scrollLeft += box.left - room.left - (room.width + left - box.width) / 2;
+  if (box.left < room.left || box.right > room.right) field.scrollLeft += box.left - room.left - (room.width - box.width) / 2;
 }
