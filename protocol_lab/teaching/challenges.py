@@ -286,16 +286,6 @@ class Score:
         steps = self.steps if self.solved else self.steps + 1
         return max(1, FULL_MARKS - max(0, steps - self.par) - self.hints)
 
-    def __str__(self) -> str:
-        """The score in a sentence or two."""
-        course = "par is being computed" if self.par is None else f"par is {self.par}"
-        hints = f", {counted(self.hints, 'hint')} taken" if self.hints else ""
-        if not self.solved:
-            left = "" if self.at_most is None else f" Up to {counted(self.at_most, 'point')}."
-            return f"{counted(self.steps, 'step')} so far; {course}{hints}.{left}"
-        points = "" if self.points is None else f": {counted(self.points, 'point')}"
-        return f"Solved in {counted(self.steps, 'step')}; {course}{hints}{points}."
-
 
 def score(challenge: Challenge, walk: Walk, hints: int = 0) -> Score:
     """The score of a walk, from its best branch once one has reached the goal. Does not search."""
@@ -335,7 +325,6 @@ def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dic
         "points": now.points,
         "at_most": now.at_most,
         "full_marks": FULL_MARKS,
-        "text": str(now),
         "hints": list(hints),
         "next_hint": "a hint" if written > 0 else "the next step from here",
         "told": _told(challenge, _best_end(challenge, walk)) if solved else None,

@@ -35,8 +35,7 @@ class Task:
 
     def is_done(self, done: Record) -> bool:
         """Does the record have it?"""
-        known = (done.predictions, done.exercises, done.challenges)
-        return self.name in known[record.KINDS.index(self.kind)]
+        return self.name in done[self.kind]
 
     def __str__(self) -> str:
         if self.kind == "prediction":
@@ -75,12 +74,11 @@ class Progress:
             done = [each.name for each in every if each.is_done(self.done)]
             is_whole = len(done) == len(every)
             number = f"✓ all {len(every)}" if is_whole else f"{len(done)} of {len(every)}"
-            score = ""
+            score, total = "", sum(self.done[kind][name] for name in done)
             if kind == "prediction" and done:
-                score = f"{sum(self.done.predictions[name] for name in done)} right"
+                score = f"{total} right"
             if kind == "challenge" and done:
-                points = sum(self.done.challenges[name] for name in done)
-                score = f"{points} of {10 * len(done)} points"
+                score = f"{total} of {10 * len(done)} points"
             if every:
                 counts.append(f"{kind}s: {', '.join(filter(None, [number, score]))}")
         return counts

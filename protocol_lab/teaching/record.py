@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocol_lab.system.process import get_ipython
@@ -22,14 +21,9 @@ LARGEST = 1_000_000
 KINDS = ("prediction", "exercise", "challenge")
 
 
-@dataclass
-class Record:
-    """What a learner has done: predictions and whether they were right, exercises, challenges and
-    their points."""
-
-    predictions: dict[str, bool] = field(default_factory=dict)
-    exercises: set[str] = field(default_factory=set)
-    challenges: dict[str, int] = field(default_factory=dict)
+Record = dict[str, dict[str, bool | int]]
+"""What a learner has done, by kind and name: predictions and whether they were right, exercises
+that passed, challenges and their points."""
 
 
 def record_file() -> Path:
@@ -39,7 +33,7 @@ def record_file() -> Path:
 
 def note(kind: str, name: str, outcome: bool | int) -> None:
     """Append an outcome, unless the file has it, or no notebook is running. Never raises."""
-    if get_ipython() is None or (kind, name, outcome) in _known():
+    if get_ipython() is None or recorded()[kind].get(name) == outcome:
         return
     line = json.dumps({"kind": kind, "name": name, "outcome": outcome}, ensure_ascii=False)
     with suppress(OSError):
@@ -53,14 +47,12 @@ def note(kind: str, name: str, outcome: bool | int) -> None:
 
 def recorded() -> Record:
     """The record in the file; lines that can't be read are skipped. Never raises."""
-    record = Record()
+    record: Record = {kind: {} for kind in KINDS}
     for kind, name, outcome in _outcomes():
-        if kind == "prediction":
-            record.predictions[name] = bool(outcome)
-        elif kind == "exercise" and outcome:
-            record.exercises.add(name)
-        elif kind == "challenge":
-            record.challenges[name] = max(int(outcome), record.challenges.get(name, 0))
+        if kind == "challenge":
+            outcome = max(int(outcome), record[kind].get(name, 0))
+        if outcome or kind != "exercise":
+            record[kind][name] = outcome
     return record
 
 
@@ -68,16 +60,6 @@ def is_writable() -> bool:
     """Can outcomes be kept?"""
     path = record_file()
     return os.access(path if path.exists() else path.parent, os.W_OK)
-
-
-def _known() -> set[tuple[str, str, bool | int]]:
-    """The outcomes that the file already has."""
-    record = recorded()
-    return {
-        *(("prediction", name, right) for name, right in record.predictions.items()),
-        *(("exercise", name, True) for name in record.exercises),
-        *(("challenge", name, points) for name, points in record.challenges.items()),
-    }
 
 
 def _outcomes() -> Iterator[tuple[str, str, bool | int]]:

@@ -159,8 +159,6 @@ def test_the_points():
     assert Score(4, 1, False, 10).at_most == 9
     assert Score(11, 1, False, 10).at_most == 7
     assert Score(3, 0, True, None).points is None
-    assert str(Score(1, 0, False, 4)) == "1 step so far; par is 4. Up to 10 points."
-    assert str(Score(5, 1, True, 4)) == "Solved in 5 steps; par is 4, 1 hint taken: 8 points."
 
 
 def test_undoing_costs_nothing_and_what_comes_after_the_goal_does_not_count():

@@ -17,7 +17,7 @@ function drawChallenge({ challenge }, ui, act) {
     h(
       "div",
       { class: "ls-score" },
-      h("div", {}, h("p", { role: "status", title: challenge.text }, soFar(challenge)), drawPar(challenge)),
+      h("div", {}, h("p", { role: "status" }, soFar(challenge)), drawPar(challenge)),
       h("button", { "data-key": "hint", title: `${challenge.next_hint}: costs a point`, onclick: hint }, "Hint (−1)"),
     ),
   ];
