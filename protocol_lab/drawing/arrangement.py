@@ -43,19 +43,18 @@ class Arrangement:
     picture says which promises are broken; otherwise what is around it does.
 
     The others are found by trying. `below`: clients stand under the lanes, not beside them.
-    `narrow`: records are narrow boxes. `aside`: messages are listed beside the lanes, not under
-    them. `few_messages`: of those on their way only as many are shown as fit the width. `stacked`:
-    a lane's lines stand above its log, not beside it, as on a phone. `width`: the least width, in
-    pixels. `dense`: short lines of nodes and clients share a line. `listed`: of a group of messages
-    at most so many are listed, the others are counted; 0 leaves it to the specification. `box`: the
-    width of a record, in pixels; 0 leaves it to the picture. `taller`: pixels by which lanes are
-    higher than their content needs. `bars`: values stand above the lanes.
+    `narrow`: records are narrow boxes. `few_messages`: of those on their way only as many are shown
+    as fit the width. `stacked`: a lane's lines stand above its log, not beside it, as on a phone.
+    `width`: the least width, in pixels. `dense`: short lines of nodes and clients share a line.
+    `listed`: of a group of messages at most so many are listed, the others are counted; 0 leaves it
+    to the specification. `box`: the width of a record, in pixels; 0 leaves it to the picture.
+    `taller`: pixels by which lanes are higher than their content needs. `bars`: values stand above
+    the lanes.
     """
 
     purpose: str = "file"
     below: bool = False
     narrow: bool = False
-    aside: bool = False
     few_messages: bool = False
     stacked: bool = False
     width: float = 0
@@ -186,8 +185,8 @@ def best(measure: Callable[[], Size], room: Size, of: Arrangement) -> tuple[Arra
     """
     found: list[_Measured] = []
     shapes = [
-        replace(of, below=below, narrow=narrow, aside=aside)
-        for below, narrow, aside in product((False, True), repeat=3)
+        replace(of, below=below, narrow=narrow)
+        for below, narrow in product((False, True), repeat=2)
     ]
 
     def try_out(arrangements: Iterable[Arrangement]) -> bool:
@@ -226,8 +225,8 @@ _LISTED = (8, 6, 4, 3, 2, 1)
 """How many messages of a group are listed if all of them would make the type too small."""
 
 _ENLARGED_SHAPES = [
-    replace(AUDIENCE, narrow=narrow, below=below, aside=aside)
-    for narrow, below, aside in product((False, True), repeat=3)
+    replace(AUDIENCE, narrow=narrow, below=below)
+    for narrow, below in product((False, True), repeat=2)
 ] + [replace(AUDIENCE, narrow=True, below=True, stacked=True)]
 """The plainest is the first."""
 
@@ -290,7 +289,7 @@ class _Measured:
     @property
     def rank(self) -> tuple:
         each, scale = self.arrangement, min(self.across, self.down)
-        plainer = not each.few_messages, not each.aside, not each.below, not each.narrow
+        plainer = not each.few_messages, not each.below, not each.narrow
         if not self.fits:
             return min(self.across, 1) - 1, self.down, plainer
         return 1.0, min(scale, _ENOUGH), plainer, scale

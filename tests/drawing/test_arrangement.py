@@ -156,25 +156,6 @@ def test_in_a_dense_picture_lines_are_joined_and_nothing_is_lost_but_what_is_cou
     assert "Reads" not in told
 
 
-def test_clients_below_the_lanes_leave_room_for_messages_beside_them():
-    sent = [Messages("Adds", [Message(f"a message to bookie {k}") for k in range(6)])]
-    cards = [Card(f"w{k}", [Text("a line of a client")]) for k in (1, 2)]
-    cluster = Cluster("A", [Lane([[Text("b1")]])], cards=cards, messages=sent)
-    with arranged(replace(SCREEN, below=True, aside=True)):
-        svg = draw_cluster(cluster)
-    found = {each[-1]: each for each in boxes(svg)}
-    rects = [
-        [float(each.get(name)) for name in ("x", "y", "width", "height")]
-        for each in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
-    ]
-    (client,) = [
-        [x, y, x + width, y + height]
-        for x, y, width, height in rects
-        if x <= found["w2"][0] <= x + width and y <= found["w2"][1] <= y + height and width < 500
-    ]
-    assert all(are_apart(client, found[each.name]) for each in sent[0].items)
-
-
 @pytest.mark.parametrize(("listed", "shown"), [(1, "adf"), (4, "adef"), (6, "abcdef")])
 def test_an_audience_is_shown_what_is_new_and_then_what_has_an_effect(listed, shown):
     marks = {"a": "new", "d": "new", "f": "new"}

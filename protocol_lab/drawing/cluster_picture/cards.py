@@ -33,22 +33,6 @@ def draw_all_messages(svg: Svg, grid: Grid, groups: list[Messages], y: float) ->
     return below
 
 
-def draw_messages_aside(svg: Svg, grid: Grid, groups: list[Messages], y: float) -> float:
-    """The groups below each other, beside the lanes. Returns where they end."""
-    for group in groups:
-        y = draw_messages(svg, grid, group, y, grid.aside) + 6
-    return y
-
-
-def narrowest_group(group: Messages) -> float:
-    """The width of a group whose messages stand below each other."""
-    shown = shown_messages(group)
-    folded = len(group.items) - len(shown)
-    words = f"{folded} {group.folded}, not shown" if folded else "" if shown else group.empty
-    head = words_width(group.name, bold=True) + words_width(words) + 14
-    return max([150.0, head, *map(message_width, shown)])
-
-
 def _group_width(group: Messages) -> float:
     """The width of a group whose messages stand in one row."""
     shown = shown_messages(group)
@@ -141,7 +125,7 @@ def draw_cards(svg: Svg, grid: Grid, cluster: Cluster, top: float, bottom: float
 
 def draw_cards_below(svg: Svg, grid: Grid, cluster: Cluster, y: float) -> float:
     """The clients under the lanes, from left to right. Returns where they end."""
-    room = (grid.aside or grid.width) - 2 * MARGIN  # messages beside the lanes may reach below them
+    room = grid.width - 2 * MARGIN
     columns = min(len(cluster.cards), max(1, int((room + 8) // (cluster.card_width + 8))))
     width = (room + 8) / columns - 8
     for begin in range(0, len(cluster.cards), columns):

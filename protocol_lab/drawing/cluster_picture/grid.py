@@ -72,8 +72,7 @@ class Grid:
     width: float  # of the whole picture
     lane_heights: list[float]
     record_tops: list[float]  # how far below the top of each lane its records begin
-    head: float  # of each lane's height, what stands above its log
-    aside: float = 0  # where messages are listed beside the lanes; 0 where they are under them
+    head: float = 0  # of each lane's height, what stands above its log
 
     def column(self, offset: int) -> float:
         """Where the box at an offset begins."""

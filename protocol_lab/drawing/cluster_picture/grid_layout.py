@@ -7,13 +7,8 @@ from math import inf
 
 from protocol_lab.drawing.arrangement import current, kept_height, kept_width, measures
 from protocol_lab.drawing.cluster import Cluster
-from protocol_lab.drawing.cluster_picture.cards import message_width, narrowest_group
-from protocol_lab.drawing.cluster_picture.flights import (
-    channel_width,
-    flights_of,
-    inbox_width,
-    without_flights,
-)
+from protocol_lab.drawing.cluster_picture.cards import message_width
+from protocol_lab.drawing.cluster_picture.flights import channel_width, flights_of, inbox_width
 from protocol_lab.drawing.cluster_picture.grid import (
     BOX_GAP,
     CROPPED,
@@ -51,20 +46,12 @@ def grid_of(cluster: Cluster) -> Grid:
     tail = kept_width("tail", max([12, *flags]))
     cards = _beside(cluster, channel_width(cluster, flights.right, "right"), False)
     inbox = logs + columns * (box + BOX_GAP) + tail
-    list_width = 0.0
-    if current().aside and cluster.messages:
-        groups = without_flights(cluster, flights).messages
-        list_width = max(map(narrowest_group, groups), default=0)
-        list_width += (9 if current().large else 8) if list_width else 0
-        list_width = kept_width("messages", list_width)
-    narrowest = max(_narrowest(cluster), current().width + 2 * CROPPED - list_width)
+    narrowest = max(_narrowest(cluster), current().width + 2 * CROPPED)
     spare = narrowest - cards - MARGIN - inbox
     room = max(0, spare) if current().few_messages else inf
     messages = inbox_width(flights.here, heights_and_tops[0], room)
     right = inbox + max(messages, spare)
     heights, tops = heights_and_tops
-    width = right + cards + MARGIN
-    aside = width - 2 if list_width else 0
     return Grid(
         columns,
         box,
@@ -74,11 +61,9 @@ def grid_of(cluster: Cluster) -> Grid:
         inbox,
         right,
         right + cards - cluster.card_width,
-        width + list_width,
+        right + cards + MARGIN,
         heights,
         tops,
-        0,
-        aside,
     )
 
 

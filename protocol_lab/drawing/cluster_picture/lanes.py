@@ -240,7 +240,7 @@ def draw_lanes(svg: Svg, grid: Grid, cluster: Cluster, flights: Flights, y: floa
             svg.line(x, first, x, last, stroke=palette.INK, stroke_width=2.2)
         label = replace(cluster.line.label, was=None)  # the line itself moves
         width = text_room(label, type_size())
-        most = (grid.aside or grid.width) - MARGIN if end <= bottom + measures().gap else grid.right
+        most = grid.width - MARGIN if end <= bottom + measures().gap else grid.right
         left = x + 5 if x + 5 + width <= most else max(grid.left, x - 5 - width)
         draw_text(svg, left, bottom + 15, label, type_size())
         close_part(svg)

@@ -8,11 +8,7 @@ notes stand above its log. Lanes do not move when messages come and go.
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import current, kept_height, kept_width, measures, type_size
 from protocol_lab.drawing.cluster import Bar, Cluster, Value
-from protocol_lab.drawing.cluster_picture.cards import (
-    draw_all_messages,
-    draw_cards_below,
-    draw_messages_aside,
-)
+from protocol_lab.drawing.cluster_picture.cards import draw_all_messages, draw_cards_below
 from protocol_lab.drawing.cluster_picture.flights import flights_of, without_flights
 from protocol_lab.drawing.cluster_picture.grid import (
     CROPPED,
@@ -46,14 +42,11 @@ def draw_cluster(cluster: Cluster) -> str:
     for row in _bar_rows(cluster.bars if current().bars else [], grid):
         y = _draw_bars(svg, grid, row, y) + 4
     y += 1
-    top, y = y, draw_lanes(svg, grid, cluster, flights, y)
+    y = draw_lanes(svg, grid, cluster, flights, y)
     cluster = without_flights(cluster, flights)
     if cluster.cards and current().below:
         y = draw_cards_below(svg, grid, cluster, y) + 8
-    if grid.aside:
-        y = max(y, draw_messages_aside(svg, grid, cluster.messages, top))
-    else:
-        y = draw_all_messages(svg, grid, cluster.messages, y)
+    y = draw_all_messages(svg, grid, cluster.messages, y)
     for alarm in cluster.alarms if current().alarms else ():
         y = _draw_alarm(svg, grid, alarm, y + 4)
     height = y + (0 if current().dense else 4)

@@ -18,7 +18,7 @@ function drawChallenge({ challenge }, ui, act) {
       "div",
       { class: "ls-score" },
       h("div", {}, h("p", { role: "status" }, soFar(challenge)), drawPar(challenge)),
-      h("button", { "data-key": "hint", title: `${challenge.next_hint}: costs a point`, onclick: hint }, "Hint (−1)"),
+      button("hint", "Hint (−1)", hint, { title: `${challenge.next_hint}: costs a point` }),
     ),
   ];
 }
@@ -54,7 +54,7 @@ function drawBanner(challenge) {
 /** What was won: the learner's steps in words, and what is next. */
 function drawWin({ challenge }, act) {
   if (!challenge?.told) return [];
-  const command = (key, look, label) => h("button", { "data-key": key, class: look, onclick: () => act({ command: key }) }, label);
+  const command = (key, look, label) => button(key, label, () => act({ command: key }), { class: look });
   return [
     h(
       "div",

@@ -5,26 +5,20 @@ function drawControls(view, ui, does) {
   const { timeline } = view;
   const atStart = timeline.depth === 1;
   const atEnd = timeline.depth === timeline.length;
-  const button = (key, label, words, off, onclick) =>
-    h("button", { "data-key": key, title: words, "aria-label": words, disabled: off, onclick }, label);
-  const opener = (key, label, words) =>
-    h(
-      "button",
-      { "data-key": key, title: words, "aria-expanded": String(ui.drawer === key), onclick: () => does.show(key) },
-      label,
-    );
+  const opener = (key, label, title) =>
+    button(key, label, () => does.show(key), { title, "aria-expanded": String(ui.drawer === key) });
   const go = (command) => () => does.act({ command });
   return [
     h(
       "span",
       { class: "ls-group" },
-      button("first", "|←", "To the start (Home)", atStart, go("first")),
-      button("last", "→|", "To the end (End)", atEnd, go("last")),
+      button("first", "|←", go("first"), { words: "To the start (Home)", disabled: atStart }),
+      button("last", "→|", go("last"), { words: "To the end (End)", disabled: atEnd }),
     ),
     h(
       "span",
       { class: "ls-group" },
-      button("take-over", "take over", "Leave what lies ahead, and go your own way", atEnd, go("take_over")),
+      button("take-over", "take over", go("take_over"), { words: "Leave what lies ahead, and go your own way", disabled: atEnd }),
       opener("fork", "fork", "Start a branch with a name of your own"),
       drawBranches(timeline, does.act),
     ),
@@ -34,8 +28,8 @@ function drawControls(view, ui, does) {
       opener("find", "find…", "The shortest way to a state that you describe"),
       opener("load", "load…", "Load a scenario, or paste a trace"),
       opener("export", "export…", "The steps so far as text, link, picture or film"),
-      ui.lesson ? button("print", "print", "A page with a picture a beat, to print or to keep as PDF", false, does.print) : null,
-      button("present", "present", "One large picture, by keyboard alone (p; Escape ends it)", false, does.present),
+      ui.lesson ? button("print", "print", does.print, { words: "A page with a picture a beat, to print or to keep as PDF" }) : null,
+      button("present", "present", does.present, { words: "One large picture, by keyboard alone (p; Escape ends it)" }),
       opener("keys", "?", "The keys"),
     ),
   ];
@@ -43,9 +37,7 @@ function drawControls(view, ui, does) {
 
 /** Back and next stand on the first level, at the ends of the timeline, and never move. */
 function drawBackButton({ timeline }, act) {
-  const words = "One step back (left arrow)";
-  const go = () => act({ command: "undo" });
-  return h("button", { class: "ls-back", "data-key": "undo", title: words, "aria-label": words, disabled: timeline.depth === 1, onclick: go }, "← Back");
+  return button("undo", "← Back", () => act({ command: "undo" }), { class: "ls-back", words: "One step back (left arrow)", disabled: timeline.depth === 1 });
 }
 
 function drawNextButton({ timeline, can, challenge, scenario }, act, sheet) {
@@ -58,8 +50,8 @@ function drawNextButton({ timeline, can, challenge, scenario }, act, sheet) {
       ? ["Choose a step", "What is next is your choice"]
       : ["At the end", "Nothing lies ahead"];
   return [
-    h("button", { class: "ls-choose", "data-key": "sheet", onclick: () => sheet() }, `Choices ${count}`),
-    h("button", { class: "ls-next", "data-key": "redo", title: words, "aria-label": words, disabled: atEnd, onclick: () => act({ command: "redo" }) }, label),
+    button("sheet", `Choices ${count}`, () => sheet(), { class: "ls-choose" }),
+    button("redo", label, () => act({ command: "redo" }), { class: "ls-next", words, disabled: atEnd }),
   ];
 }
 

@@ -12,6 +12,12 @@ function s(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** A button; by its `key` it is found again when all is drawn anew. words: what it does, where its label
+ * does not say it. */
+function button(key, label, onclick, { words, ...more } = {}) {
+  return h("button", { "data-key": key, title: words, "aria-label": words, onclick, ...more }, label);
+}
+
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);

@@ -10,7 +10,7 @@ function drawFork(send) {
   return form(
     () => send({ command: "fork", name: name.value }),
     h("label", {}, "Name of the branch that starts here ", name),
-    h("button", { type: "submit", "data-key": "fork-do" }, "start the branch"),
+    button("fork-do", "start the branch"),
   );
 }
 
@@ -34,13 +34,13 @@ function drawFind(view, find, send) {
     ? form(
         () => search({ situation: picked.value }),
         h("label", {}, "A state in which ", picked),
-        h("button", { type: "submit", "data-key": "find-picked-do" }, "find the shortest way"),
+        button("find-picked-do", "find the shortest way"),
       )
     : null;
   const own = form(
     () => search({ condition: typed.value }),
     h("label", {}, `${offered ? "Or a" : "A"} state where this is true (Python, over the state s and the constants c) `, typed),
-    h("button", { type: "submit", "data-key": "find-do" }, "find the shortest way"),
+    button("find-do", "find the shortest way"),
   );
   const stop = () => send({ command: "stop_finding" });
   return h("div", {}, offered, own, h("div", { class: "ls-finding", "aria-live": "polite" }, drawProgress(find, "find-stop", stop)));
@@ -49,8 +49,8 @@ function drawFind(view, find, send) {
 /** What a search in the background says of itself, with a button that stops it. */
 function drawProgress(search, key, stop) {
   if (!search?.text) return null;
-  const button = h("button", { type: "button", "data-key": key, onclick: stop }, "stop");
-  return h("p", {}, search.working ? h("progress", {}) : null, ` ${search.text} `, search.working ? button : null);
+  const stopper = button(key, "stop", stop, { type: "button" });
+  return h("p", {}, search.working ? h("progress", {}) : null, ` ${search.text} `, search.working ? stopper : null);
 }
 
 // --- Load ---
@@ -79,14 +79,14 @@ function drawLoad(view, reading, send, stop) {
     ? form(
         () => send({ command: "load", name: choice.value }),
         h("label", {}, "A scenario that comes with this spec ", choice),
-        h("button", { type: "submit", "data-key": "load-do" }, "load it"),
+        button("load-do", "load it"),
       )
     : h("p", {}, "No scenario comes with this spec.");
   const pasted = form(
     () => send({ command: "paste", text: text.value }),
     h("label", {}, "Or paste a trace ", text),
     h("label", {}, "or from a file ", file),
-    h("button", { type: "submit", "data-key": "paste-do" }, "walk along it"),
+    button("paste-do", "walk along it"),
     h("div", { class: "ls-reading", "aria-live": "polite" }, drawProgress(reading, "reading-stop", stop)),
   );
   const others = h("div", {}, shipped, drawRestart(view, send), drawBack(view, send));
@@ -102,17 +102,15 @@ function drawRestart(view, send) {
   return form(
     () => send({ command: "restart", start: view.starts.length ? choice.value : null }),
     view.starts.length ? h("label", {}, "Initial state ", choice) : null,
-    h("button", { type: "submit", "data-key": "restart-do" }, "start anew"),
+    button("restart-do", "start anew"),
   );
 }
 
 /** The walk before this one, which is kept when another is loaded. */
 function drawBack(view, send) {
   if (!view.earlier) return null;
-  const button = h("button", { type: "submit", "data-key": "back-do" }, "back to the earlier walk");
-  return form(() => send({ command: "back" }), button, h("span", {}, view.earlier));
+  return form(() => send({ command: "back" }), button("back-do", "back to the earlier walk"), h("span", {}, view.earlier));
 }
-
 
 // --- Export ---
 
@@ -123,10 +121,8 @@ function drawExport(view, send, ui) {
     { "data-key": "export-format", onchange: () => write() },
     view.formats.map((each) => h("option", { value: each, selected: each === ui.format }, each)),
   );
-  const button = (key, off, onclick, label) =>
-    h("button", { type: "button", "data-key": key, disabled: off, onclick }, label);
-  const copying = button("export-copy", !shown?.text, () => copy(text), "copy");
-  const saving = button("export-save", !shown?.text && !shown?.data, () => save(shown), "download");
+  const copying = button("export-copy", "copy", () => copy(text), { type: "button", disabled: !shown?.text });
+  const saving = button("export-save", "download", () => save(shown), { type: "button", disabled: !shown?.text && !shown?.data });
   const write = () => {
     ui.format = choice.value;
     copying.disabled = saving.disabled = true; // what they have is of the format before
@@ -146,7 +142,7 @@ function drawExport(view, send, ui) {
     form(
       write,
       h("label", {}, "The steps so far as ", choice),
-      h("button", { type: "submit", "data-key": "export-do" }, "write"),
+      button("export-do", "write"),
       copying,
       saving,
     ),

@@ -15,17 +15,10 @@ function drawHeader(view, near, ui, act, tools) {
         h("ul", {}, view.constants.map((each) => h("li", {}, drawConstant(each), " ", each.meaning))),
       ),
     ),
-    h(
-      "div",
-      { class: "ls-verdicts" },
-      drawVerdicts(view, ui),
-      drawNearest(view, near, act),
-    ),
-    h(
-      "button",
-      { class: "ls-tools", "data-key": "tools", "aria-expanded": String(ui.tools), title: "Other views, branches, finding, loading, exporting", onclick: tools },
-      ui.tools ? "Tools ▴" : "Tools ▾",
-    ),
+    h("div", { class: "ls-verdicts" }, drawVerdicts(view, ui), drawNearest(view, near, act)),
+    button("tools", ui.tools ? "Tools ▴" : "Tools ▾", tools, {
+      class: "ls-tools", "aria-expanded": String(ui.tools), title: "Other views, branches, finding, loading, exporting",
+    }),
   ];
 }
 
@@ -86,16 +79,11 @@ function drawInvariant(each) {
 /** How near the goal or the next violation is: on request only, since it tells much. */
 function drawNearest(view, near, act) {
   const goal = view.challenge ? "goal" : "violation";
-  const spoil = h(
-    "button",
-    {
-      "data-key": "spoilers",
-      "aria-pressed": String(view.spoilers),
-      title: `How many steps the nearest ${goal} is away, from here and after each step: it gives much away`,
-      onclick: () => act({ command: "spoilers", shown: !view.spoilers }),
-    },
-    view.spoilers ? "hide" : "how near am I?",
-  );
+  const turn = () => act({ command: "spoilers", shown: !view.spoilers });
+  const spoil = button("spoilers", view.spoilers ? "hide" : "how near am I?", turn, {
+    "aria-pressed": String(view.spoilers),
+    title: `How many steps the nearest ${goal} is away, from here and after each step: it gives much away`,
+  });
   if (!view.spoilers) return h("span", { class: "ls-nearest" }, spoil);
   const aims = [["", "anything watched"], ...view.aims.map((each) => [each.name, each.label])];
   const aim = h(

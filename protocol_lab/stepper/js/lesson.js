@@ -158,11 +158,10 @@ function drawBeats(lesson, view, ui, does) {
 
 /** Below the beats: what leads away from them, and what can be shown beside them. */
 function drawTray(lesson, view, does) {
-  const toggle = (key, isOn, words, label, onclick) =>
-    h("button", { "data-key": key, "aria-pressed": String(isOn), title: words, onclick }, label);
-  if (lesson.isAside) return h("button", { "data-key": "what-if", title: "To the beat where you left (w)", onclick: does.aside }, "← Back to the lesson");
+  const toggle = (key, isOn, title, label, press) => button(key, label, press, { title, "aria-pressed": String(isOn) });
+  if (lesson.isAside) return button("what-if", "← Back to the lesson", does.aside, { title: "To the beat where you left (w)" });
   return [
-    h("button", { "data-key": "what-if", title: "Leave the lesson here, and take steps of your own (w)", onclick: does.aside }, "What if…"),
+    button("what-if", "What if…", does.aside, { title: "Leave the lesson here, and take steps of your own (w)" }),
     view.board ? toggle("lesson-board", lesson.hasBoard, "Who has said what (b)", "Board", does.board) : null,
     toggle("lesson-code", lesson.showsCode, "The code of this step (k)", "Code", does.code),
     toggle("lesson-notes", lesson.showsNotes, "The speaker’s notes (n)", "Notes", does.notes),
@@ -194,8 +193,8 @@ function drawGate(lesson, does) {
     lesson.card.host,
     settled
       ? drawHeard(lesson)
-      : h("p", { class: "ls-hint" }, hintOf(lesson), " ", h("button", { "data-key": "skip", title: "Go on without the answer; the question stays marked (space)", onclick: does.skip }, "Skip it")),
-    lesson.isPicking && !settled ? h("button", { class: "ls-answer", "data-key": "answer", disabled: lesson.pickedOption < 0, onclick: does.done }, "That is my answer") : null,
+      : h("p", { class: "ls-hint" }, hintOf(lesson), " ", button("skip", "Skip it", does.skip, { title: "Go on without the answer; the question stays marked (space)" })),
+    lesson.isPicking && !settled ? button("answer", "That is my answer", does.done, { class: "ls-answer", disabled: lesson.pickedOption < 0 }) : null,
   );
 }
 
@@ -236,7 +235,7 @@ function drawSum(lesson, does) {
   const text = answered.length
     ? `The end. ${right.length} of ${asks.length} questions were answered as the run does.`
     : "The end.";
-  return h("div", { class: "ls-because" }, h("p", {}, text), answered.length ? h("button", { "data-key": "again", onclick: does.again }, "Start again") : null);
+  return h("div", { class: "ls-because" }, h("p", {}, text), answered.length ? button("again", "Start again", does.again) : null);
 }
 
 // --- In the picture ---
@@ -440,8 +439,7 @@ function drawBeatDot(lesson, beat, k, x, step, go) {
 }
 
 function drawBeatBack({ at }, go) {
-  const words = "The beat before (left arrow)";
-  return h("button", { class: "ls-back", "data-key": "undo", title: words, "aria-label": words, disabled: at === 0, onclick: () => go(at - 1) }, "← Back");
+  return button("undo", "← Back", () => go(at - 1), { class: "ls-back", words: "The beat before (left arrow)", disabled: at === 0 });
 }
 
 /** At a question it leads to the choices: nothing passes a gate without a word of the reader's. */
@@ -454,7 +452,7 @@ function drawBeatNext(lesson, go, answer) {
       ? ["At the end", "This was the last beat"]
       : ["Next →", "The next beat (right arrow)"];
   const press = () => (lesson.isGate() ? answer() : go(at + 1));
-  return h("button", { class: `ls-next ${lesson.isGate() ? "ls-waits" : ""}`, "data-key": "redo", title: words, "aria-label": words, disabled: isLast && !lesson.isGate(), onclick: press }, label);
+  return button("redo", label, press, { class: `ls-next ${lesson.isGate() ? "ls-waits" : ""}`, words, disabled: isLast && !lesson.isGate() });
 }
 
 // --- On paper ---

@@ -109,17 +109,7 @@ function drawCase(each, look) {
     named.map((choice) => h("span", { class: "ls-which" }, choice.label)),
     each.values ? h("code", { class: "ls-values" }, each.values) : null,
     first
-      ? h(
-          "button",
-          {
-            class: "ls-look",
-            title: `Where the code of ${first.step} refuses`,
-            "aria-label": `Where the code of ${first.step} refuses`,
-            "data-key": `look ${first.step}`,
-            onclick: () => look(first.step),
-          },
-          "code",
-        )
+      ? button(`look ${first.step}`, "code", () => look(first.step), { class: "ls-look", words: `Where the code of ${first.step} refuses` })
       : null,
   );
 }

@@ -12,18 +12,12 @@ const TABS = [
 
 function drawTabs(view, act) {
   return TABS.filter(([name]) => view.tabs.includes(name)).map(([name, label]) =>
-    h(
-      "button",
-      {
-        role: "tab",
-        "aria-selected": String(view.tab === name),
-        tabindex: view.tab === name ? "0" : "-1",
-        "data-key": `tab-${name}`,
-        title: name === "board" ? "Who has said what" : null,
-        onclick: () => act({ command: "open", tab: name }),
-      },
-      label,
-    ),
+    button(`tab-${name}`, label, () => act({ command: "open", tab: name }), {
+      role: "tab",
+      "aria-selected": String(view.tab === name),
+      tabindex: view.tab === name ? "0" : "-1",
+      title: name === "board" ? "Who has said what" : null,
+    }),
   );
 }
 
@@ -216,16 +210,9 @@ function drawCode(panel, choose) {
           "div",
           { class: "ls-options" },
           h("span", { class: "ls-legend" }, "▌ ran   ◀ returned here   (faint: did not run)"),
-          h(
-            "button",
-            {
-              "data-key": "tla",
-              "aria-expanded": String(Boolean(panel.tla)),
-              title: "The same action in TLA+, as the kit translates it",
-              onclick: () => choose({ tla: !panel.tla }),
-            },
-            "TLA+",
-          ),
+          button("tla", "TLA+", () => choose({ tla: !panel.tla }), {
+            "aria-expanded": String(Boolean(panel.tla)), title: "The same action in TLA+, as the kit translates it",
+          }),
         )
       : null,
     h(
@@ -260,8 +247,7 @@ function drawComparison(panel, ui, choose) {
     return scrolling("compare", h("p", {}, text));
   }
   const branches = panel.branches.map((each) => [each, each]);
-  const go = (key, label, at, off) =>
-    h("button", { "data-key": key, disabled: off, onclick: () => choose({ at }) }, label);
+  const go = (key, label, at, disabled) => button(key, label, () => choose({ at }), { disabled });
   const after = panel.at === 1 ? "1 step" : `${panel.at} steps`;
   return scrolling(
     "compare",
@@ -329,7 +315,7 @@ function drawBoard({ columns, rows, marks, told }, ui) {
     const isAsked = ask?.claim === row.name;
     const picked = isAsked && ui.lesson.picked.has(node);
     const content = isAsked
-      ? h("button", { "data-key": `cell-${node}`, "aria-pressed": String(picked), onclick: () => ui.pick(node) }, picked ? "✓ yes?" : "yes?")
+      ? button(`cell-${node}`, picked ? "✓ yes?" : "yes?", () => ui.pick(node), { "aria-pressed": String(picked) })
       : said;
     return h("td", { class: isMarked(at, node) ? "ls-clash" : "" }, content);
   };

@@ -116,8 +116,7 @@ function render({ model: widget, el }) {
 
   /** A sentence with a button, which stays until something is done. */
   function offer(sentence, label, accept) {
-    const button = label ? h("button", { "data-key": "offer", onclick: accept }, label) : null;
-    put(parts.offer, h("span", {}, sentence), button);
+    put(parts.offer, h("span", {}, sentence), label ? button("offer", label, accept) : null);
     parts.offer.hidden = false;
   }
 

@@ -6,17 +6,10 @@ const DRAGGED = 4; // pixels; less is a click
 
 /** A scrolled place for a drawing, below what can be chosen about it. */
 function drawViewer(name, ui, svg, ...options) {
-  const zoom = (key, label, words, change) =>
-    h(
-      "button",
-      {
-        "data-key": `zoom-${key}`,
-        title: words,
-        "aria-label": words,
-        onclick: () => zoomTo(field, ui, change(scaleOf(field)), key === "read" ? null : placeOfHere(field)),
-      },
-      label,
-    );
+  const zoom = (key, label, words, change) => {
+    const press = () => zoomTo(field, ui, change(scaleOf(field)), key === "read" ? null : placeOfHere(field));
+    return button(`zoom-${key}`, label, press, { words });
+  };
   const field = h("div", { class: "ls-field", "data-scroll": name, tabindex: "0", "data-key": name }, svg);
   letDrag(field);
   pinHeads(field);
