@@ -89,21 +89,20 @@ def sequence_diagram(
     walk: Walk,
     watched: Collection[str] | None = None,
     *,
-    most_rows: int = MOST_ROWS,
     named: bool = False,
 ) -> str:
-    """The steps up to the current one as SVG text; of long walks the last `most_rows`.
+    """The steps up to the current one as SVG text; of long walks the last MOST_ROWS.
 
     watched: the invariants whose first violation is marked (None: the default ones). Each row is a
     group with `data-depth`, the state that its step led to, and the class "lab-moment". named: each
     head of a lifeline is a part with the name "head", which a page keeps in view. Raises LabError
     if the spec's own `events` fails.
     """
-    return _Diagram(walk, watched, most_rows, named).draw()
+    return _Diagram(walk, watched, named).draw()
 
 
 class _Diagram:
-    def __init__(self, walk: Walk, watched: Collection[str] | None, most_rows: int, named: bool):
+    def __init__(self, walk: Walk, watched: Collection[str] | None, named: bool):
         self.walk = walk
         self.named = named
         moments = walk.moment.path()[1:]
@@ -112,7 +111,7 @@ class _Diagram:
             for each in moments
         ]
         names = lifelines(walk.model, [event for row in self.rows for event in row.told])
-        self.hidden = max(0, len(self.rows) - most_rows)
+        self.hidden = max(0, len(self.rows) - MOST_ROWS)
         room = WIDTH - MARGIN - STEPS - MARGIN
         pitch = max(NARROWEST, room / len(names))
         self.width = round(MARGIN + STEPS + pitch * len(names) + MARGIN)

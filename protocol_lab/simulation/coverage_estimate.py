@@ -64,17 +64,16 @@ class Estimate:
 class Sightings:
     """Counts in how many walks each state was met. Walks have to be added in order."""
 
-    def __init__(self, kept: int = KEPT):
+    def __init__(self) -> None:
         self.level = self.stored = self.walks = 0
-        self.kept = kept
-        self.keys, self.last, self.count = _tables(1 << (4 * kept).bit_length())
+        self.keys, self.last, self.count = _tables(1 << (4 * KEPT).bit_length())
 
     def add(self, visits: np.ndarray, first: int) -> None:
         """Note the states of some walks: a row of fingerprints for each, 0 after its end."""
         begin = 0
         while begin < len(visits):
             begin, self.stored = note(
-                visits, begin, first, self.level, self.kept, self.keys, self.last, self.count,
+                visits, begin, first, self.level, KEPT, self.keys, self.last, self.count,
                 self.stored,
             )  # fmt: skip
             if begin < len(visits):

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -302,10 +303,10 @@ def _replayed(model: Model, start: bytes, drawn: list[int]) -> list[bytes]:
     """The states of a walk that took these of its possible steps."""
     rows = [start]
     for at in drawn:
-        taken = list(_up_to(successors(model, rows[-1]), at))
-        if len(taken) <= at:
+        taken = next(islice(successors(model, rows[-1]), at, None), None)
+        if taken is None:
             raise defect(model, "the actions", rows[-1])
-        rows.append(taken[-1].row)
+        rows.append(taken.row)
     return rows
 
 
@@ -319,10 +320,3 @@ def _shortened(result: Simulation, request: SimulationRequest, rows: list[bytes]
     except KeyboardInterrupt:
         result.why_not_shortened = "interrupted"
     return rows
-
-
-def _up_to(found: Iterable[Any], position: int) -> Iterable[Any]:
-    for at, each in enumerate(found):
-        yield each
-        if at == position:
-            return

@@ -312,7 +312,7 @@ class PlainStepper:
         return self._stages.setdefault(self._session.part, self._new_stage())
 
     def _new_stage(self) -> Stage:
-        return Stage(self._room, can_rearrange=True, for_audience=self._is_presenting)
+        return Stage(self._room, self._is_presenting)
 
     def _begin_computing(self, _: dict) -> None:
         self._shown = True

@@ -46,13 +46,12 @@ Size = tuple[float, float]
 class Stage:
     """Draws the moments of one walk for a space of this width and height, in pixels of the page.
 
-    can_rearrange: a picture that has outgrown the space is arranged anew. Otherwise all pictures
-    have the arrangement of the first. for_audience: they are enlarged to fill the space.
+    A picture that has outgrown the space is arranged anew. for_audience: they are enlarged to fill
+    the space.
     """
 
-    def __init__(self, room: Size, can_rearrange: bool = False, for_audience: bool = False):
-        self._room, self._can_rearrange = room, can_rearrange
-        self._for_audience = for_audience
+    def __init__(self, room: Size, for_audience: bool = False):
+        self._room, self._for_audience = room, for_audience
         self._arrangement: Arrangement | None = None
         self._places: Places | None = None
         self._size: Size = (1, 1)
@@ -64,7 +63,7 @@ class Stage:
                 self._arrange(walk)
             svg = self._picture(walk)
             outgrown = self._fits(self._size) and not self._fits(size_of(svg))
-            if self._can_rearrange and outgrown:
+            if outgrown:
                 self._arrange(walk)
                 svg = self._picture(walk)
         self._size = _around(self._size, size_of(svg))

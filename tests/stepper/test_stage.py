@@ -32,7 +32,7 @@ def test_beside_an_open_file_browser_random_walks_have_type_of_full_size(name):
     """And are not scrolled sideways; those of three clients are, a little, up and down."""
     across, down = BESIDE_THE_FILE_BROWSER
     for seed in range(4):
-        drawn = Stage(BESIDE_THE_FILE_BROWSER, can_rearrange=True).draw(walked(name, seed, 14))
+        drawn = Stage(BESIDE_THE_FILE_BROWSER).draw(walked(name, seed, 14))
         sizes = [float(each) for each in re.findall(r'font-size="([^"]+)"', drawn["svg"])]
         assert min(sizes) >= 13, seed
         assert drawn["width"] <= across, seed
@@ -43,7 +43,7 @@ def test_beside_an_open_file_browser_random_walks_have_type_of_full_size(name):
 @pytest.mark.parametrize("name", LARGEST)
 def test_a_walk_has_one_scale_as_far_as_it_goes(name):
     walk = walked(name, 1, 14)
-    stage, sizes = Stage(FOR_AN_AUDIENCE, can_rearrange=True, for_audience=True), set()
+    stage, sizes = Stage(FOR_AN_AUDIENCE, for_audience=True), set()
     for depth in (1, *range(1, len(walk.path) + 1)):
         walk.go_to(depth)
         drawn = stage.draw(walk)
@@ -53,7 +53,7 @@ def test_a_walk_has_one_scale_as_far_as_it_goes(name):
 
 def smallest_type(walk):
     """In pixels, over all of a walk; the pictures have one scale. Fails if one does not fit."""
-    stage = Stage(FOR_AN_AUDIENCE, can_rearrange=True, for_audience=True)
+    stage = Stage(FOR_AN_AUDIENCE, for_audience=True)
     drawn = [stage.draw(walk)]
     for depth in range(1, len(walk.path) + 1):
         walk.go_to(depth)
@@ -98,7 +98,7 @@ def test_from_the_last_row_the_type_of_scenarios_can_be_read(name):
 @pytest.mark.parametrize("name", LARGEST)
 def test_for_an_audience_nothing_overlaps_or_is_cut(name):
     walk = walked(name, 2, 20)
-    stage = Stage(FOR_AN_AUDIENCE, can_rearrange=True, for_audience=True)
+    stage = Stage(FOR_AN_AUDIENCE, for_audience=True)
     for depth in range(len(walk.path), 0, -1):
         walk.go_to(depth)
         (left, top, right, bottom), found = places(stage.draw(walk)["svg"])
