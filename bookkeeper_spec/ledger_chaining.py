@@ -186,7 +186,7 @@ def close_in_metadata(s: State, ledger_id) -> None:
 
 @spec.action
 def leader_chosen(s: State, c: Constants, client: Client):
-    """Another client is to lead; whoever led before does not learn of it."""
+    """Another client is chosen as leader; the one before it does not learn of that."""
     if s.md_leader == client:
         return "the client is the chosen leader already"
     s.md_leader = client

@@ -10,27 +10,50 @@ from real_systems.bookkeeper.clients import Client, Ledger
 from real_systems.bookkeeper.cluster import BookKeeperCluster
 from real_systems.runner import stage as runner_stage
 from real_systems.runner.recordings import Recorder
+from real_systems.runner.relay import Relay
 from real_systems.runner.stage import names, who
 from real_systems.runner.waiting import wait_until
 
 WRITER, RECOVERER, WATCHER = "A", "B", "W"
 
+_READ, _ADD = b"\x08\x03\x10\x01", b"\x08\x03\x10\x02"
+"""A request's header in the client's protocol: version 3, and that it reads or adds an entry."""
+
+
+def _is_read(message: bytes) -> bool:
+    return message[2:].startswith(_READ)
+
+
+def _is_add(message: bytes) -> bool:
+    return message[2:].startswith(_ADD)
+
 
 class Stage(runner_stage.Stage):
-    """A cluster that a story acts on, bookies and clients, which may be paused and killed."""
+    """A cluster that a story acts on, bookies and clients, which may be paused and killed.
 
-    def __init__(self, cluster: BookKeeperCluster, recorder: Recorder):
+    is_relayed: can messages to a bookie be delayed and lost? A bookie that restarts is relayed no
+    more.
+    """
+
+    def __init__(self, cluster: BookKeeperCluster, recorder: Recorder, is_relayed: bool = False):
         super().__init__(cluster, recorder)
+        self._relays: dict[str, Relay] = {}
         self._clients: dict[str, Client] = {}
         self._ledger: Ledger | Any = None  # until one is created
         cluster.start(*cluster.bookies)
-        for name in (WRITER, RECOVERER, WATCHER):
+        watcher = self._clients[WATCHER] = Client(cluster, WATCHER)
+        for bookie, port in cluster.ports.items() if is_relayed else ():
+            self._relays[bookie] = Relay(port, _is_add)
+            watcher.reroute(bookie, port, self._relays[bookie].port)
+        for name in (WRITER, RECOVERER):
             self._clients[name] = Client(cluster, name)
         self.tell(f"BookKeeper {cluster.release} is up", names(cluster.bookies))
 
     def close_clients(self) -> None:
         for client in self._clients.values():
             client.end()
+        for relay in self._relays.values():
+            relay.close()
 
     @property
     def ensemble(self) -> tuple[str, ...]:
@@ -81,6 +104,22 @@ class Stage(runner_stage.Stage):
         """A adds an entry, and does not wait."""
         return self._clients[WRITER].add(self._ledger, value)
 
+    def add_delayed(self, value: str, *bookies: str, step: str = "") -> Any:
+        """A adds an entry, which is delayed on its way to some bookies; A does not wait."""
+        for bookie in bookies:
+            self._relays[bookie].hold()
+        sent = self.add_later(value)
+        for bookie in bookies:
+            relay = self._relays[bookie]
+            wait_until(lambda relay=relay: relay.has_held, f"{value} is on its way to {bookie}")
+        self.tell(f"A sends {value}", f"delayed on its way to {names(bookies)}", step)
+        return sent
+
+    def deliver(self, bookie: str, step: str = "") -> None:
+        """What A added reaches a bookie to which it was delayed."""
+        self._relays[bookie].release()
+        self.tell(f"what A sent reaches {bookie}", step=step)
+
     def answer(self, value: str, sent: Any, step: str = "") -> None:
         """Wait for the answer to an entry that A added."""
         answer = self._answered(value, sent, lambda number: f"as entry {number}")
@@ -97,6 +136,11 @@ class Stage(runner_stage.Stage):
     def recover(self, step: str = "") -> str:
         """B opens the ledger with recovery, and waits; "ok", or the class of the error."""
         return self.recovered(self.recover_later(), step)
+
+    def lose_fence(self, bookie: str, step: str = "") -> None:
+        """B's fence will not reach a bookie: the connection fails, and B reads over another one."""
+        self._relays[bookie].lose(_is_read)  # a client fences by a read
+        self.tell(f"B's fence to {bookie} will be lost: that connection fails", step=step)
 
     def recover_later(self) -> Any:
         """B opens the ledger with recovery, and does not wait."""

@@ -22,7 +22,7 @@ class Client:
     """A writer or a recovering reader. name: one capital letter, as the stories call it."""
 
     def __init__(self, cluster: BookKeeperCluster, name: str):
-        self.name = name
+        self.name, self._zookeeper = name, cluster.zookeeper
         self._gateway = JavaGateway(cluster.processes, cluster.jars, name, cluster.options)
         self._jvm = self._gateway.jvm
         api = self._jvm.org.apache.bookkeeper
@@ -100,6 +100,14 @@ class Client:
             return ("deleted", -1) if "NoSuchLedger" in cause_of(error)[0] else ("unknown", -1)
         return found.getState().toString(), found.getLastEntryId()
 
+    def reroute(self, bookie: str, port: int, to: int) -> None:
+        """Change the port under which a bookie is registered, for clients that start later."""
+        zookeeper = self._jvm.org.apache.zookeeper.ZooKeeper(self._zookeeper, 12_000, None)
+        path = f"/ledgers/available/{bookie}"
+        registered = bytes(zookeeper.getData(path, False, None))
+        zookeeper.setData(path, registered.replace(_varint(port), _varint(to), 1), -1)
+        zookeeper.close()
+
     def end(self) -> None:
         """Close the connection to the process; it ends with the run."""
         self._gateway.close()
@@ -123,3 +131,8 @@ class Client:
             .getValue()
             .getLength()
         )
+
+
+def _varint(port: int) -> bytes:
+    """A port as Protocol Buffers write it; one from 16,384 on has three bytes."""
+    return bytes([port & 0x7F | 0x80, port >> 7 & 0x7F | 0x80, port >> 14])

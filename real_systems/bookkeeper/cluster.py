@@ -46,12 +46,13 @@ def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
         return unpacked
     if not re.fullmatch(r"\d+\.\d+\.\d+", release):
         raise LabError(f"{release!r} is no release of BookKeeper: write one such as 4.18.0.")
+    modules = ["bookkeeper-server", "circe-checksum"]
+    if tuple(map(int, release.split("."))) >= (4, 16):
+        modules.append("native-io")
     return fetched_jars(
         f"bookkeeper-{release}",
         [
-            Artifact("org.apache.bookkeeper", "bookkeeper-server", release),
-            Artifact("org.apache.bookkeeper", "circe-checksum", release),
-            Artifact("org.apache.bookkeeper", "native-io", release),
+            *(Artifact("org.apache.bookkeeper", name, release) for name in modules),
             # What ZooKeeper's server needs, and BookKeeper leaves out.
             Artifact("io.dropwizard.metrics", "metrics-core", "4.1.12.1"),
             Artifact("org.xerial.snappy", "snappy-java", "1.1.10.5"),
@@ -83,6 +84,7 @@ class BookKeeperCluster:
         self.bookies = [f"b{number}" for number in range(1, bookies + 1)]
         self._settings = settings or {}
         self._starts: dict[str, int] = {}
+        self.ports = {bookie: free_port() for bookie in self.bookies}
         self.folder.joinpath("log4j2.properties").write_text(_LOG4J2, encoding="utf-8")
         self._zookeeper = free_port()
         self._start_zookeeper()
@@ -203,7 +205,7 @@ class BookKeeperCluster:
         disk = self.disk(bookie)
         values = {
             "bookieId": bookie,
-            "bookiePort": free_port(),
+            "bookiePort": self.ports[bookie],
             "advertisedAddress": "127.0.0.1",
             "listeningInterface": "lo",
             "allowLoopback": "true",

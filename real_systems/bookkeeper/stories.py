@@ -21,16 +21,16 @@ _CRASHES_FENCED = "bookie_crashes_when_ledger_in_recovery(bookie=1)"
 _CLOSES = "recovery_client_closes_ledger(client=2)"
 
 
-def stage(bookies: int = 3, **more: Any) -> Staging:
+def stage(bookies: int = 3, is_relayed: bool = False, **more: Any) -> Staging:
     """On so many bookies with these settings; the story's setting `data_integrity` switches the
-    check on unless it is "off"."""
+    check on unless it is "off". is_relayed: can messages to them be delayed and lost?"""
 
     def make(run: Run) -> Stage:
         chosen = dict(more)
         if run.settings.get("data_integrity", "off") != "off":
             chosen |= _CHECKED
         cluster = BookKeeperCluster(run.processes, run.release, run.say, bookies, chosen)
-        return Stage(cluster, run.recorder)
+        return Stage(cluster, run.recorder, is_relayed)
 
     return Staging(make, describe, is_turn)
 
@@ -87,6 +87,32 @@ def length_of_more(bk: Stage) -> None:
     bk.answer("e1", e1)
     bk.fact("the writer's close", bk.close())
     bk.keep_copies()
+
+
+# --- A fence that comes late ---------------------------------------------------------------------
+
+
+def fence_comes_late(bk: Stage) -> None:
+    """A bookie denies an entry to a recovery, stores it afterwards, and the entry is lost (#2614).
+
+    One bookie never gets e0, one has it, and one gets it last. B's connection to that one fails
+    with the fence on it; so the bookie answers B's read and is not fenced, unless the read fences,
+    as it does since 4.14.0 (Maven Central has 4.14.1). B stops at the second no; the model's w2 waits for the third answer.
+    """
+    bk.create(3, 3, 2, step="w1_creates_ledger(ensemble={1, 2, 3})")
+    never, last, _ = bk.ensemble
+    e0 = bk.add_delayed("e0", never, last, step="w1_sends_add_entry_requests(lost={1})")
+    bk.lose_fence(last, step="w2_place_in_recovery(lost={3})")
+    bk.recover(step="w2_closes_ledger()")
+    bk.deliver(
+        last,
+        step="bookie_sends_add_confirmed_response(bookie=3, writer=w1, entry=1, lac=0, lost={})",
+    )
+    bk.answer("e0", e0, step="w1_receives_add_confirmed_response(bookie=3, entry=1)")
+    bk.fact("the writer's e0", bk.last_answer)
+    bk.read()
+    bk.keep_copies()
+    bk.fact("bookies with e0", bk.count_of("e0"))
 
 
 # --- A replaced disk -----------------------------------------------------------------------------
@@ -206,6 +232,20 @@ STORIES = [
         length_of_more,
         stage(),
         lesson="bookkeeper/13_several_recoveries",
+    ),
+    Story(
+        fence_comes_late,
+        stage(is_relayed=True),
+        (
+            Case(
+                "4.13.0",
+                lost=("e0",),
+                facts={"the writer's e0": "acknowledged", "bookies with e0": "2"},
+            ),
+            Case("4.14.1", facts={"the writer's e0": _FENCED, "bookies with e0": "1"}),
+        ),
+        lesson="bookkeeper/02_the_fence_comes_late",
+        scenario="defect_1_diagram",
     ),
     Story(
         replaced_disk,

@@ -1,8 +1,8 @@
-"""A port that passes on what comes to another one, and can hold back chosen messages on their way.
+"""A port that passes on what comes to another one, and can hold back or lose chosen messages.
 
 What a pause of a process can't do: a node that runs, reaches others, and does not hear from one of
-them. Messages begin with their length, four bytes, as Kafka's and ZooKeeper's do. The threads of a
-relay end with the driver.
+them. Messages begin with their length, four bytes, as those of Kafka, ZooKeeper and BookKeeper do.
+The threads of a relay end with the driver.
 """
 
 import socket
@@ -20,7 +20,7 @@ class Relay:
     """Listens on a free port, and passes on what comes there to `target`, and its answers back.
 
     is_held: given a message, without its length, is it one that `hold` keeps back? What follows it
-    on its connection waits as well.
+    on its connection waits as well. has_held: has it kept one back?
     """
 
     def __init__(self, target: int, is_held: Callable[[bytes], bool]):
@@ -28,6 +28,8 @@ class Relay:
         self._may_pass = threading.Condition()
         self._is_holding = False
         self._passing: Callable[[bytes], bool] | None = None
+        self._loses: Callable[[bytes], bool] | None = None
+        self.has_held = False
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -53,6 +55,10 @@ class Relay:
             self._may_pass.notify_all()
         wait_until(lambda: self._passing is None, what, seconds, 0.05)
 
+    def lose(self, is_lost: Callable[[bytes], bool]) -> None:
+        """Lose the next such message: the connection on which it comes ends."""
+        self._loses = is_lost
+
     def close(self) -> None:
         """Take no more connections."""
         self._listener.close()
@@ -77,6 +83,9 @@ class Relay:
             with source.makefile("rb") as coming:
                 while length := coming.read(_LENGTH.size):
                     message = coming.read(*_LENGTH.unpack(length))
+                    if self._loses is not None and self._loses(message):
+                        self._loses = None
+                        return
                     if self._is_held(message):
                         self._wait_for(message)
                     sink.sendall(length + message)
@@ -87,6 +96,7 @@ class Relay:
 
     def _wait_for(self, message: bytes) -> None:
         with self._may_pass:
+            self.has_held |= self._is_holding
             self._may_pass.wait_for(lambda: not self._is_holding or self._passing is not None)
             if self._passing is not None and self._passing(message):
                 self._passing = None

@@ -61,3 +61,11 @@ def test_the_end_of_a_connection_is_passed_on(pair):
     _, near, far = pair
     near.close()
     assert far.recv(100) == b""
+
+
+def test_what_is_lost_takes_its_connection_with_it(pair):
+    relay, near, far = pair
+    relay.lose(lambda message: message == b"l")
+    near.sendall(framed(b"a") + framed(b"l") + framed(b"b"))
+    assert far.recv(6) == framed(b"a")
+    assert far.recv(100) == b""
