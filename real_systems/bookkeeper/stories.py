@@ -97,7 +97,8 @@ def fence_comes_late(bk: Stage) -> None:
 
     One bookie never gets e0, one has it, and one gets it last. B's connection to that one fails
     with the fence on it; so the bookie answers B's read and is not fenced, unless the read fences,
-    as it does since 4.14.0 (Maven Central has 4.14.1). B stops at the second no; the model's w2 waits for the third answer.
+    as it does since 4.14.0 (Maven Central has 4.14.1). B stops at the second no; the model's w2
+    waits for the third answer.
     """
     bk.create(3, 3, 2, step="w1_creates_ledger(ensemble={1, 2, 3})")
     never, last, _ = bk.ensemble
