@@ -237,14 +237,6 @@ STORIES = [
     Story(
         fence_comes_late,
         stage(is_relayed=True),
-        (
-            Case(
-                "4.13.0",
-                lost=("e0",),
-                facts={"the writer's e0": "acknowledged", "bookies with e0": "2"},
-            ),
-            Case("4.14.1", facts={"the writer's e0": _FENCED, "bookies with e0": "1"}),
-        ),
         lesson="bookkeeper/02_the_fence_comes_late",
         scenario="defect_1_diagram",
     ),
