@@ -327,10 +327,10 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true")
 
 
-def _set(options: argparse.Namespace) -> dict[str, str]:
-    """The constants that `--set` gives."""
+def settings_of(given: list[str]) -> dict[str, str]:
+    """What `--set` gives, as texts by name. Raises LabError."""
     values = {}
-    for setting in options.set:
+    for setting in given:
         name, equals, value = setting.partition("=")
         if not equals:
             raise LabError(f"--set {shortened(setting)}: write NAME=VALUE.")
@@ -343,7 +343,7 @@ def _model(options: argparse.Namespace) -> Model:
         _expect_writable(path)
     if options.trace:
         _expect_format(options.trace)
-    return load(options.spec).bind(options.config, **_set(options))
+    return load(options.spec).bind(options.config, **settings_of(options.set))
 
 
 def _invariants(options: argparse.Namespace) -> list[str] | None:
@@ -563,7 +563,7 @@ def _replay(options: argparse.Namespace) -> int:
         _expect_format(path)
     if options.set and not options.spec:
         raise LabError("--set needs --spec NAME: it is for a trace of another tool.")
-    model = load(options.spec).bind(**_set(options)) if options.spec else None
+    model = load(options.spec).bind(**settings_of(options.set)) if options.spec else None
     found = read_file(options.file, model, Effort(tell=_tell_progress))
     scenario = found if isinstance(found, Scenario) else None
     walk = play(scenario, model) if scenario else found

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from protocol_lab.checker.request import NATIVE
-from protocol_lab.cli import EXIT_CODES, write_file
+from protocol_lab.cli import EXIT_CODES, settings_of, write_file
 from protocol_lab.errors import LabError
 
 
@@ -141,7 +141,6 @@ def _promise(options: argparse.Namespace) -> int:
     from real_systems.kafka.promise.cluster_settings import read, row_of, text_of
     from real_systems.kafka.promise.promise_of_logs import outlook
     from real_systems.promise.promise_report import promise
-    from real_systems.runner.command import settings_of
 
     names = ("release", "replicas", "min_isr", "acks", "unclean", "elr", "racks")
     given = {name: getattr(options, name) for name in names}

@@ -4,7 +4,6 @@ build              the whole site, by Sphinx
 pages              notebooks and documents as sources of pages
 front_page         the first page: a film, a stepper, and the ways in
 notebook_steppers  which steppers a notebook has
-state_diagrams     state diagrams of documents, drawn
 exercise_cells     which exercises can be checked in a page, and what they need
 sessions           what the pages' steppers load
 frames             what a stepper shows on its own path, until the page's Python is there

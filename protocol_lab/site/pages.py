@@ -18,7 +18,6 @@ from protocol_lab.lessons.lesson_files import lesson_named
 from protocol_lab.site.exercise_cells import CHECKS, exercise_cells, run_in_a_page
 from protocol_lab.site.notebook_steppers import STATIC, stepper_cells, text_of
 from protocol_lab.site.sessions import Sessions
-from protocol_lab.site.state_diagrams import with_diagrams
 from protocol_lab.stepper.lesson_on_paper import static_lesson
 from protocol_lab.stepper.starting_point import begin
 from protocol_lab.teaching.questions import FOLD, KEPT, STEPPER
@@ -80,7 +79,7 @@ class Pages:
                 if cell is cells[0]:
                     own = own.removesuffix(link_to_page(name)).rstrip()
                     own = f"{own}\n\n{link_to_notebook(name)}"
-                cell["source"] = with_diagrams(self._linked(name, own))
+                cell["source"] = self._linked(name, own)
             elif _is_machinery(cell["source"]):
                 _leave_out_code(cell)
             elif CHECKS in cell["source"]:

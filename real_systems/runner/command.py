@@ -6,7 +6,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from protocol_lab.errors import LabError, shortened
+from protocol_lab.cli import settings_of
+from protocol_lab.errors import LabError
 from real_systems.runner.recordings import Act, Recording
 from real_systems.runner.stories import (
     Story,
@@ -108,17 +109,6 @@ def _print_stories(as_json: bool) -> None:
         for case in each["cases"]:
             words = "".join(f" --set {name}={value}" for name, value in case["settings"].items())
             print(f"    --release {case['release']}{words}: {case['known']}")
-
-
-def settings_of(given: list[str]) -> dict[str, str]:
-    """The settings that --set gave, as texts by name. Raises LabError."""
-    found = {}
-    for each in given:
-        name, equals, value = each.partition("=")
-        if not equals:
-            raise LabError(f"--set {shortened(each)}: write NAME=VALUE.")
-        found[name] = value
-    return found
 
 
 def _known(story: Story, release: str, settings: dict[str, str]) -> Recording:

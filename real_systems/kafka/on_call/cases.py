@@ -6,8 +6,9 @@ on what is true is drawn from all states of the model that an operator can't tel
 """
 
 import random
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from protocol_lab.errors import LabError, unknown
@@ -301,23 +302,28 @@ class Start:
         """The worlds that can't be told apart when the page comes."""
         return self.known[-1]
 
-    def name_of(self, broker: int) -> int:
-        """A broker of the case's text in this start."""
-        return _exchanged(broker) if self.seed % 2 and not self.case.is_drawn else broker
 
+def _exchanged(case: Case) -> Case:
+    """The case with brokers 2 and 3 exchanged."""
+    other = {"2": "3", "3": "2"}
 
-def _exchanged(broker: int) -> int:
-    return {2: 3, 3: 2}.get(broker, broker)
+    def text(given: str) -> str:
+        return re.sub(
+            r"((?:broker|follower)=|\{(?:at )?)([23])", lambda m: m[1] + other[m[2]], given
+        )
 
+    def steps(given: tuple[Step, ...]) -> tuple[Step, ...]:
+        return tuple((at, text(step)) for at, step in given)
 
-def _in_seed(seed: int, text: str) -> str:
-    """A step, with brokers 2 and 3 exchanged where the seed is odd."""
-    if seed % 2 == 0:
-        return text
-    for word in ("broker", "follower"):
-        for broker in (2, 3):
-            text = text.replace(f"{word}={broker}", f"{word}=~{_exchanged(broker)}")
-    return text.replace("~", "")
+    number = {2: 3, 3: 2}
+    return replace(
+        case,
+        told=tuple(map(text, case.told)),
+        history=steps(case.history),
+        futures=tuple(map(steps, case.futures)),
+        due=tuple((at, number.get(broker, broker)) for at, broker in case.due),
+        away=tuple(number.get(broker, broker) for broker in case.away),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -326,22 +332,17 @@ def begin(name: str, seed: int = 0) -> Start:
     if not 0 <= seed <= MOST_SEED:
         raise LabError(f"{seed} is no seed: take a number from 0 to {MOST_SEED}.")
     case = case_of(name, seed)
+    if seed % 2 and not case.is_drawn:
+        case = _exchanged(case)
     world, events = started(case.settings), []
     for minute, step in case.history:
-        step = step if case.is_drawn else _in_seed(seed, step)
         after = stepped(world, step)
         if after is None:
             raise LabError(f"The case {name} does not play: the model refuses {step}.")
         events.append(Event(minute, step, world, after))
         world = after
-    futures = [tuple((at, _in_seed(seed, step)) for at, step in each) for each in case.futures]
-    world = world._replace(faults=futures[0])
-    exchanged = _exchanged if seed % 2 and not case.is_drawn else int
-    desk = Desk(
-        due=tuple((at, exchanged(broker)) for at, broker in case.due),
-        sends=case.sends,
-        away=frozenset(exchanged(broker) for broker in case.away),
-    )
+    world = world._replace(faults=case.futures[0])
+    desk = Desk(due=case.due, sends=case.sends, away=frozenset(case.away))
     known = [*known_after(case, tuple(events))]
     acknowledged = state(world).acknowledged
     failed = state(world).failed
@@ -350,7 +351,7 @@ def begin(name: str, seed: int = 0) -> Start:
         for each in known[-1]
         if state(each).acknowledged == acknowledged and state(each).failed == failed
     ]
-    last = [each._replace(faults=future) for each in last for future in futures]
+    last = [each._replace(faults=future) for each in last for future in case.futures]
     if seed >= 2 and not case.is_drawn:
         world = random.Random(seed).choice(last)
     return Start(case, seed, world, desk, tuple(events), (*known[:-1], tuple(last)))

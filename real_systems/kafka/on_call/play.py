@@ -141,12 +141,10 @@ class Play:
         self._remember(0, "the page comes", self.world, self.beliefs, "")
 
     def _told(self, text: str) -> str:
-        name = self.start.name_of
         due = {broker: minute for minute, broker in self.desk.due}
         for broker in BROKERS:
-            own = name(broker)
-            text = text.replace(f"{{{broker}}}", str(own))
-            text = text.replace(f"{{at {broker}}}", hour(due.get(own, 0)))
+            text = text.replace(f"{{{broker}}}", str(broker))
+            text = text.replace(f"{{at {broker}}}", hour(due.get(broker, 0)))
         return text.replace("{since}", hour(-self.case.offline_since))
 
     def give(self, key: str) -> None:
