@@ -11,7 +11,7 @@ from typing import Any
 from tqdm import tqdm
 
 from protocol_lab.checker.result import Result
-from protocol_lab.system.process import display, get_ipython
+from protocol_lab.system.notebook_shell import display, get_ipython
 
 _DELAY = 1.0
 """Seconds after which the line appears; shorter searches show none."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protocol_lab.errors import LabError
-from protocol_lab.system.folders import cache_folder
+from protocol_lab.system.folders import cache_folder, write_whole
 from protocol_lab.system.programs import find_npm
 
 _PATIENCE = 600
@@ -60,9 +60,7 @@ def archive_of(download: Download) -> dict[str, bytes]:
             " its digest differs."
         )
     if kept is not None:
-        with tempfile.NamedTemporaryFile(dir=kept, delete=False) as written:
-            written.write(content)
-        Path(written.name).replace(kept / file)
+        write_whole(kept / file, content)
     return _unpacked(content)
 
 

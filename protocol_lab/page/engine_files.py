@@ -1,8 +1,6 @@
 """Everything that a page loads to run the kit, as one script that works from the disk, too.
 
-It has pyodide, Graphviz, the kit's own files, and two small packages that the kit imports. Each is
-deflated and written as base64, since a page that was opened from the disk may load nothing but
-scripts.
+It has pyodide, Graphviz, the kit's own files, and two small packages that the kit imports.
 """
 
 import hashlib
@@ -12,7 +10,7 @@ import json
 import zipfile
 from base64 import b64encode
 from pathlib import Path
-from zlib import MAX_WBITS, compressobj
+from zlib import MAX_WBITS, compress
 
 from protocol_lab.catalog import packages
 from protocol_lab.page.downloads import GRAPHVIZ, PYODIDE, archive_of
@@ -42,7 +40,7 @@ def engine_script() -> str:
         "viz.mjs": viz["dist/viz.js"],
         "kit.zip": kit_archive(),
     }
-    packed = {name: _packed(content) for name, content in files.items()}
+    packed = {name: packed(content) for name, content in files.items()}
     return f"labEngine({json.dumps(packed)});\n"
 
 
@@ -80,6 +78,6 @@ def _kit_files() -> dict[str, Path]:
     return {name: path for name, path in files.items() if path.is_file()}
 
 
-def _packed(content: bytes) -> str:
-    deflater = compressobj(9, wbits=-MAX_WBITS)
-    return b64encode(deflater.compress(content) + deflater.flush()).decode()
+def packed(content: bytes) -> str:
+    """Deflated, as base64: a page that was opened from the disk may load nothing but scripts."""
+    return b64encode(compress(content, level=9, wbits=-MAX_WBITS)).decode()

@@ -19,7 +19,7 @@ from protocol_lab.model.spec import Model
 from protocol_lab.page.searches import name_of
 from protocol_lab.reader.dependencies import source_hash
 from protocol_lab.spec_files import value_of_cells
-from protocol_lab.system.folders import cache_folder
+from protocol_lab.system.folders import cache_folder, write_whole
 from protocol_lab.teaching.challenges import Challenge
 
 ROOT = Path(__file__).parents[2]
@@ -107,9 +107,7 @@ def _made(asked: dict[str, Any], file: Path | None) -> str:
     )
     text = done.stdout.strip() if done.returncode == 0 else ""
     if file and text:
-        written = file.with_suffix(f".{os.getpid()}")
-        written.write_text(text, encoding="utf-8")
-        written.replace(file)
+        write_whole(file, text.encode())
     return text
 
 

@@ -6,10 +6,9 @@ that nothing changes when it takes over.
 
 import hashlib
 import json
-import zlib
-from base64 import b64encode
 from typing import Any
 
+from protocol_lab.page.engine_files import packed
 from protocol_lab.page.kernel import PageStepper
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.stage import Stage
@@ -27,8 +26,6 @@ window has 1280 pixels and the page's contents are beside them, and on a phone."
 
 AUDIENCE = (1228, 990)
 """The space of a lesson's picture in the presenter's view, on a screen of 1920 by 1080 pixels."""
-
-_RAW_DEFLATE = -zlib.MAX_WBITS
 
 
 def frames_of(session: Session) -> list[dict[str, Any]]:
@@ -61,12 +58,9 @@ def frames_of(session: Session) -> list[dict[str, Any]]:
 def as_script(frames: list[dict[str, Any]]) -> tuple[str, str]:
     """The name of some frames, which changes with them, and a script that gives them to a page.
 
-    Frames that follow each other are similar: so the values of one part stand side by side. They
-    are deflated and put into a script as base64, since a page that was opened from the disk may
-    load no other kind of file.
+    Frames that follow each other are similar: so the values of one part stand side by side.
     """
     columns = {part: [each[part] for each in frames] for part in frames[0]}
     text = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode()
     name = hashlib.sha256(text).hexdigest()[:12]
-    packed = b64encode(zlib.compress(text, level=9, wbits=_RAW_DEFLATE)).decode()
-    return name, f'labReceive("{name}", "{packed}");\n'
+    return name, f'labReceive("{name}", "{packed(text)}");\n'

@@ -18,7 +18,7 @@ from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.resumption import resumed
 from protocol_lab.stepper.starting_point import Session
 from protocol_lab.stepper.static_view import static_html, static_text
-from protocol_lab.system.process import display, get_ipython
+from protocol_lab.system.notebook_shell import display, get_ipython
 from protocol_lab.teaching import feedback
 from protocol_lab.teaching.challenges import Challenge
 from protocol_lab.teaching.question_card import CARD_SCRIPT, card_style

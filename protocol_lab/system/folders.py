@@ -102,6 +102,15 @@ def cache_folder(name: str) -> Path | None:
     return None
 
 
+def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Write a file whole or not at all, since several processes may do so at the same time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content)
+    os.chmod(file.name, mode)
+    os.replace(file.name, path)
+
+
 def say_once(subject: str, sentence: str) -> None:
     """Print a sentence on stderr, unless one on this subject was printed before."""
     if subject not in _said:

@@ -1,4 +1,4 @@
-"""The kit as a process: signals, standard streams, exit codes.
+"""The kit as a process: interrupts, standard streams, exit codes.
 
 An interrupt (Ctrl-C, or SIGTERM, which means the same here) ends the process with the exit code 2
 and one word, whenever it comes: before the heavy imports are done at once, later when the search
@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
-from typing import Any
 
 INTERRUPTED, FAILED = 2, 4
 """Exit codes; those of the verdicts are in `cli`."""
@@ -216,23 +215,3 @@ def deferred_interrupts() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
     if asked and not told:
         raise KeyboardInterrupt
-
-
-# --- Notebook shell -------------------------------------------------------------------------------
-#
-# The notebook or IPython terminal that this process runs in, if there is one.
-#
-# Nothing here imports IPython: where it runs, it was imported before the kit was.
-
-
-def get_ipython() -> Any:
-    """IPython's shell; None where there is none."""
-    get = getattr(sys.modules.get("IPython"), "get_ipython", None)
-    return get and get()
-
-
-def display(*shown: Any, **options: Any) -> Any:
-    """Display objects as a cell's outputs: `IPython.display.display`."""
-    from IPython.display import display as show
-
-    return show(*shown, **options)

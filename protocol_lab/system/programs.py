@@ -11,11 +11,10 @@ import shlex
 import shutil
 import subprocess
 import sysconfig
-import tempfile
 from pathlib import Path
 
 from protocol_lab.errors import LabError
-from protocol_lab.system.folders import cache_folder
+from protocol_lab.system.folders import cache_folder, write_whole
 from protocol_lab.system.operating_system import is_windows
 
 OLDEST_JAVA = 17  # Spark 4 starts on nothing older
@@ -133,22 +132,13 @@ exec {shlex.quote(str(java))} "$@"
             raise OSError(0, "there is no folder for it")
         wrapper = home / "bin" / "java"
         if not os.access(wrapper, os.X_OK) or wrapper.read_bytes() != os.fsencode(script):
-            _write_program(wrapper, script)
+            write_whole(wrapper, os.fsencode(script), 0o755)
     except OSError as error:
         raise LabError(
             f"Can't write the wrapper that Java needs here ({error.strerror}): "
             "free some space, or set PROTOCOL_LAB_CACHE to a folder that can be written."
         ) from None
     return home
-
-
-def _write_program(path: Path, text: str) -> None:
-    """Write it whole or not at all, since several kernels may start Spark at the same time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(os.fsencode(text))
-    os.chmod(file.name, 0o755)
-    os.replace(file.name, path)
 
 
 def _scripts_folder() -> str:

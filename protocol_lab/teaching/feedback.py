@@ -7,7 +7,7 @@ from typing import Any
 from protocol_lab.checker.result import Result
 from protocol_lab.drawing.pictures import caption, image_html, picture_strip
 from protocol_lab.model.step_text import Step
-from protocol_lab.system.process import display, get_ipython
+from protocol_lab.system.notebook_shell import display, get_ipython
 from protocol_lab.traces.walk import Walk
 
 steppers: list[Callable[[Walk], Any]] = []

@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from protocol_lab.system.process import display
+from protocol_lab.system.notebook_shell import display
 from protocol_lab.teaching.question_card import card_style
 
 _HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ import traitlets
 
 from protocol_lab.checker.progress import shown_by
 from protocol_lab.drawing import palette
-from protocol_lab.system.process import display
+from protocol_lab.system.notebook_shell import display
 
 _HERE = Path(__file__).parent
 CARD_SCRIPT = _HERE / "js" / "question_card.js"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.system.process import display, get_ipython
+from protocol_lab.system.notebook_shell import display, get_ipython
 from protocol_lab.teaching.record import note
 
 KEPT = "application/vnd.protocol-lab.question+json"

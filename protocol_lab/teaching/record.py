@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from protocol_lab.system.process import get_ipython
+from protocol_lab.system.notebook_shell import get_ipython
 
 FILE = "progress.jsonl"
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
