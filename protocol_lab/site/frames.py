@@ -39,9 +39,9 @@ def frames_of(session: Session) -> list[dict[str, Any]]:
         if session.lesson:
             at = next(k for k, each in enumerate(session.lesson.beats) if each.part == part)
             stepper.answer({"command": "beat", "at": at})
-        stages = {name: Stage(room, True) for name, room in ROOMS.items()}
+        stages = {name: Stage(room) for name, room in ROOMS.items()}
         if session.lesson:
-            stages["audience"] = Stage(AUDIENCE, True, for_audience=True)
+            stages["audience"] = Stage(AUDIENCE, for_audience=True)
         options = {name: panels.Options(stage=stage) for name, stage in stages.items()}
         for depth in range(1, len(session.walk.path) + 1):
             session.walk.go_to(depth)
