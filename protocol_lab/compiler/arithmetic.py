@@ -50,41 +50,6 @@ def as_call(node: ast.BinOp) -> ast.expr:
     return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
-def computed_once(node: ast.AugAssign) -> tuple[list[ast.stmt], ast.expr]:
-    """The target of `target += value` with names in place of its indices, and the statements before
-    it that assign those names; the target alone if nothing is called.
-
-    The target is read, then the value, and then the target is stored. A call in either of them,
-    such as s.count[pop_first(s.queue)], may change what an index reads.
-    """
-    if not any(isinstance(each, ast.Call) for each in ast.walk(node)):
-        return [], node.target
-    return _with_names(node.target)
-
-
-def _with_names(target: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
-    match target:
-        case ast.Attribute(value):
-            before, target.value = _with_names(value)
-            return before, target
-        case ast.Subscript(value, index):
-            before, target.value = _with_names(value)
-            own, target.slice = named(index)
-            return [*before, *own], target
-    return named(target)
-
-
-def named(node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
-    """A name in place of an expression, and the statement before that assigns it; nothing changes
-    for a variable or a number, which no call can change."""
-    if isinstance(node, ast.Name | ast.Constant):
-        return [], node
-    name = f"_at_{node.lineno}_{node.col_offset}"
-    assigned = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
-    read = ast.copy_location(ast.Name(name, ast.Load()), node)
-    return [ast.fix_missing_locations(assigned)], read
-
-
 def is_range(items: ast.expr) -> bool:
     """Does a loop go over a range?"""
     return (

@@ -19,7 +19,7 @@ import numpy as np
 from protocol_lab.compiler import rewriting
 from protocol_lab.compiler.code_generation import with_depths
 from protocol_lab.compiler.inner_functions import inner
-from protocol_lab.compiler.operations import integers, lookups, records, unchanged
+from protocol_lab.compiler.operations import bags, integers, lookups, records
 from protocol_lab.errors import Fault, LabError
 from protocol_lab.model import node_sets
 from protocol_lab.model.layout import Struct, StructLayout
@@ -41,7 +41,8 @@ _OWN = {
     },
     **integers.COMPILED_OPERATIONS,
     "_new_list": integers.new_list,
-    "_watched": unchanged.watched,
+    "_noted": bags.noted,
+    "_expect_noted": bags.expect_noted,
     "_asked": records.asked,
     "Fault": Fault,
 }

@@ -12,7 +12,7 @@
     a == b in c        becomes   a == b and b in c
     x.mode == "idle"   becomes   equal(x.mode, 0)              see `reader.named_values`
     node in x.nodes    becomes   contains(x.nodes, node)       see `reader.named_values`
-    for m in x: ...    fails if its body changes x             see `operations.unchanged`
+    for m in x: ...    fails if its body changes x             see `operations.bags`
 
 Inlining predicates is for speed only: every function that Numba compiles takes a tenth of a second.
 """
@@ -24,9 +24,8 @@ from collections.abc import Callable
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
-from protocol_lab.compiler.arithmetic import as_call, computed_once, counting, is_range, named
+from protocol_lab.compiler.arithmetic import as_call, counting, is_range
 from protocol_lab.errors import LabError, place
-from protocol_lab.model import node_sets
 from protocol_lab.model.layout import Struct
 from protocol_lab.model.parameters import Sequences
 from protocol_lab.model.transitions import enabled
@@ -111,6 +110,7 @@ class _Rewriter(ast.NodeTransformer):
         self.code = LayoutsInCode(function, tree, layouts)
         self.names_to_numbers = NamesToNumbers(function, self.code)
         self.extra: list[ast.FunctionDef] = []
+        self.changing: set[ast.GeneratorExp] = set()
         self.loops = 0
 
     def _refusal(self, node: Any, told: str) -> LabError:
@@ -118,32 +118,25 @@ class _Rewriter(ast.NodeTransformer):
         where = place(self.function.__code__.co_filename, node.lineno)
         return LabError(f"{self.function.__qualname__} can't be compiled ({where}): {told}.")
 
-    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
-        value_first = _is_computed(node.targets[0]) and self._changes(node)
-        written = node.value
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.value, ast.List) and isinstance(node.targets[0], ast.Name):
             self._expect_numbers(node, node.value.elts)
         if len(node.targets) > 1:
-            return [node]  # of variables: `unsupported_syntax` allows nothing else
-        before, value = [], node.value
-        if value_first:
-            before, value = named(ast.copy_location(self._items(value), written))
-        return [*before, self._store(node, node.targets[0], value)]
+            return node  # of variables: `unsupported_syntax` allows nothing else
+        return self._store(node, node.targets[0], node.value)
 
     def _changes(self, *code: ast.AST) -> bool:
         """May the code, which is not rewritten yet, change something?"""
         return calls_what_changes(code, {**self.names, **_CHANGE_NOTHING})
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
-        before, node.target = computed_once(node)
-        before = [one for each in before for one in self.visit(each)]
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         present = self.visit(_copied(node.target, ast.Load()))
         self.generic_visit(node)
         changed = self._operation(ast.BinOp(present, node.op, node.value))
         if isinstance(node.target, ast.Name):
             return ast.copy_location(ast.Assign([node.target], changed), node)
-        return [*before, self._store(node, node.target, changed)]
+        return self._store(node, node.target, changed)
 
     def _store(self, node: ast.AST, target: ast.AST, value: ast.expr) -> ast.AST:
         value = value if isinstance(target, ast.Name) else self._items(value)
@@ -221,15 +214,11 @@ class _Rewriter(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         match node:
-            case ast.BinOp(ast.List([item]) as written, ast.Mult(), count) | ast.BinOp(
-                count, ast.Mult(), ast.List([item]) as written
+            case ast.BinOp(ast.List([item]), ast.Mult(), count) | ast.BinOp(
+                count, ast.Mult(), ast.List([item])
             ):
                 self._expect_numbers(node, [item])
-                made = _call("_new_list")
-                made.keywords = [ast.keyword("item", item), ast.keyword("count", count)]
-                if written is node.right:  # what is written first is evaluated first
-                    made.keywords.reverse()
-                return ast.copy_location(made, node)
+                return ast.copy_location(_call("_new_list", item, count), node)
         return self._operation(node)
 
     def _operation(self, node: ast.BinOp) -> ast.expr:
@@ -263,32 +252,35 @@ class _Rewriter(ast.NodeTransformer):
         return self._counted(node)
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
-        self._watch([node], node.body)
+        changes = self._changes(*node.body)
         self.generic_visit(node)
-        return self._counted(node)
+        return self._watched(node) if changes else self._counted(node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
-        self._watch(node.generators, [node.elt, *node.generators])
-        self.generic_visit(node)
-        return node
+        if self._changes(node.elt, *node.generators):
+            self.changing.add(node)
+        return self.generic_visit(node)
 
-    def _watch(self, loops: list[Any], body: list[ast.AST]) -> None:
-        """Make loops fail if the body changes the sequence or bag that they go through."""
-        if not self._changes(*body):
-            return
-        for loop in loops:
-            items = loop.iter
-            match items:
-                case ast.Call(ast.Name("enumerate" | "zip")):
-                    items.args = [_call("_watched", each) for each in items.args]
-                case ast.Call(ast.Name(name)) if name == "range" or self._gives_nodes(name):
-                    continue
-                case _:
-                    loop.iter = ast.copy_location(_call("_watched", items), items)
-
-    def _gives_nodes(self, name: str) -> bool:
-        """Is it a function of sets of nodes, which are values, so that no loop changes them?"""
-        return getattr(self.names.get(name), "__module__", "") == node_sets.__name__
+    def _watched(self, loop: ast.For) -> list[ast.stmt]:
+        """The loop, which now raises Fault once its body has changed the sequences or bags that it
+        goes through, and the statements before it."""
+        if is_range(loop.iter):
+            return self._counted(loop)
+        several = getattr(getattr(loop.iter, "func", None), "id", "") in ("enumerate", "zip")
+        through = loop.iter.args if several else [loop.iter]
+        before, asked = [], []
+        for k, each in enumerate(through):
+            self.loops += 1
+            items, note = f"_items_{self.loops}", f"_note_{self.loops}"
+            before += ast.parse(f"{items} = 0\n{note} = _noted({items})").body
+            before[-2].value, through[k] = each, ast.Name(items, ast.Load())
+            asked += ast.parse(f"_expect_noted({items}, {note})").body
+        if not several:
+            [loop.iter] = through
+        for each in (node for one in (*before, *asked) for node in ast.walk(one)):
+            ast.copy_location(each, loop)
+        loop.body, loop.orelse = [*asked, *loop.body], [*copy.deepcopy(asked), *loop.orelse]
+        return [*before, loop]
 
     def _counted(self, loop: ast.While | ast.For) -> list[ast.stmt]:
         """The loop, which now raises Fault after too many turns, and the statement before it."""
@@ -405,8 +397,8 @@ class _Rewriter(ast.NodeTransformer):
         for generator in reversed(node.generators):
             for condition in reversed(generator.ifs):
                 body = [ast.If(_asked(condition), body, [])]
-            loop = ast.For(generator.target, generator.iter, body, [])
-            body = self._counted(ast.copy_location(loop, node))
+            loop = ast.copy_location(ast.For(generator.target, generator.iter, body, []), node)
+            body = self._watched(loop) if node in self.changing else self._counted(loop)
         text = textwrap.indent(f"{start}\n{end}", "    ")
         function = ast.parse(f"def {name}({', '.join(outer)}):\n{text}").body[0]
         function.body[1:1] = body
@@ -466,21 +458,6 @@ def _is_simple(argument: ast.expr) -> bool:
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-
-
-def _is_fixed(node: ast.expr) -> bool:
-    """Is it a variable or a value, which no call can change?"""
-    return isinstance(node, ast.Name | ast.Constant)
-
-
-def _is_computed(target: ast.expr) -> bool:
-    """Does it depend on values which field or slot this is, so that a change makes it another?"""
-    match target:
-        case ast.Attribute(value):
-            return _is_computed(value)
-        case ast.Subscript(value, index):
-            return not _is_fixed(index) or _is_computed(value)
-    return isinstance(target, ast.Call | ast.IfExp)
 
 
 def _prepared(function: Callable, tree: Any, code: LayoutsInCode) -> Any:

@@ -288,7 +288,7 @@ class ArrayView(View):
     def __iter__(self) -> Iterator[Any]:
         """The items; raises Fault once a loop's body has changed a bag, or a sequence's length.
 
-        The compiled version is in `compiler.operations.unchanged`.
+        The compiled version is in `compiler.operations.bags`.
         """
         index, before = self._layout.first, self._in_use()
         while index < self._end():

@@ -197,10 +197,6 @@ class SetSyntax(ast.NodeTransformer):
         if len(node.ops) > 1 or not self.code.is_set(node.comparators[0]):
             return node
         found = _call("_contains", node.comparators[0], node.left)
-        if any(isinstance(each, ast.Call) for each in ast.walk(node)):
-            # Python evaluates the node first; a call may change what the other side reads.
-            given = {"node": node.left, "nodes": node.comparators[0]}
-            found = ast.Call(found.func, [], [ast.keyword(*each) for each in given.items()])
         if isinstance(node.ops[0], ast.In):
             return ast.copy_location(found, node)
         if isinstance(node.ops[0], ast.NotIn):

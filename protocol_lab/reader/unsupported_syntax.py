@@ -224,6 +224,14 @@ def _refuse_other_orders(function: Callable, tree: ast.FunctionDef, values: dict
                 if calls_what_changes(between, values):
                     told = "give what is compared on both sides a name first"
                     raise error_at(function, node, told)
+                if any(map(_is_in, ops)) and calls_what_changes([node], values):
+                    raise error_at(function, node, "give what is asked with `in` a name first")
+            case ast.Assign([target]) | ast.AugAssign(target) if _is_computed(target):
+                if calls_what_changes([node], values):
+                    told = "give the result of the call a name first, a line before"
+                    raise error_at(function, node, told)
+            case ast.BinOp(_, ast.Mult(), ast.List()) if calls_what_changes([node], values):
+                raise error_at(function, node, "write the list first, as in [0] * n")
             case ast.Call(ast.Name("all" | "any" as name), [ast.Tuple()]) if name not in values:
                 joined = "and" if name == "all" else "or"
                 raise error_at(function, node, f"write `{joined}` between the conditions")
@@ -235,6 +243,16 @@ def _refuse_other_orders(function: Callable, tree: ast.FunctionDef, values: dict
 
 def _is_equality(op: ast.cmpop) -> bool:
     return isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn)
+
+
+def _is_computed(target: ast.expr) -> bool:
+    """Does it depend on values which field or slot this is, so that a change makes it another?"""
+    match target:
+        case ast.Attribute(value):
+            return _is_computed(value)
+        case ast.Subscript(value, index):
+            return not isinstance(index, ast.Name | ast.Constant) or _is_computed(value)
+    return isinstance(target, ast.Call | ast.IfExp)
 
 
 def _is_to_a_field(node: ast.AST) -> bool:

@@ -38,7 +38,6 @@ def lasting(n):
 '''
 
 SAME = {
-    "s.votes[take(s)] += 5\ns.found = 10 * s.votes[2] + s.leader": 52,
     "s.found = taken_and(s, s.leader)": 20,
     "s.found = once(s) + 3 * twice(s) + FACTOR": 14,
     "s.found = ~(s.n > 0) + 10 * ~s.n": -22,

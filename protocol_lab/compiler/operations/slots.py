@@ -163,23 +163,15 @@ def _getiter(context, builder, signature, args):
     return iterator._getvalue()
 
 
-def give_next(
-    context: Any, builder: ir.IRBuilder, iterator: Any, slots: Slots, end: Any, result: Any
-) -> None:
-    """Give the slot at the iterator's index, if that is below the end, and go on to the next."""
+@lower_builtin("iternext", SlotsIterator)
+@iternext_impl(RefType.UNTRACKED)
+def _iternext(context, builder, signature, args, result):
+    slots = signature.args[0].slots
+    iterator = context.make_helper(builder, signature.args[0], value=args[0])
     index = builder.load(iterator.index)
-    is_there = builder.icmp_signed("<", index, end)
+    is_there = builder.icmp_signed("<", index, end_of(builder, slots, iterator.array))
     result.set_valid(is_there)
     with builder.if_then(is_there):
         slot = slot_at(builder, slots, iterator.array, index)
         result.yield_(load(context, builder, slots.item, slot))
         builder.store(builder.add(index, _INT64(1)), iterator.index)
-
-
-@lower_builtin("iternext", SlotsIterator)
-@iternext_impl(RefType.UNTRACKED)
-def _iternext(context, builder, signature, args, result):
-    [kind] = signature.args
-    slots = kind.slots
-    iterator = context.make_helper(builder, kind, value=args[0])
-    give_next(context, builder, iterator, slots, end_of(builder, slots, iterator.array), result)
