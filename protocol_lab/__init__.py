@@ -67,7 +67,6 @@ from protocol_lab.model.temporal_formulas import (
     eventually_always,
     leads_to,
 )
-from protocol_lab.model.transitions import enabled
 
 __all__ = [
     "HOLDS",
@@ -106,7 +105,6 @@ __all__ = [
     "choice",
     "contains",
     "either",
-    "enabled",
     "erase",
     "eventually",
     "eventually_always",

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from protocol_lab.compiler.arithmetic import MOST_TURNS
+from protocol_lab.compiler.rewriting import MOST_TURNS
 from protocol_lab.errors import Fault, KitDefect
 from protocol_lab.model import constants as constants_module
 from protocol_lab.model.evaluation import called_by

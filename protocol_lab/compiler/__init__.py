@@ -1,7 +1,6 @@
 """Compiles plain Python functions to machine code that works on rows of states.
 
 rewriting           rewrites a function's syntax tree into calls that Numba can compile
-arithmetic          checked operators, and loops that count their turns
 operations          compiled operations on fields, slots, bags and integers
 effects             proves that an action changes nothing before it refuses
 compiler            compiles a spec's functions with Numba, each once

@@ -3,10 +3,10 @@
     x.field = v        becomes   set_field(x, "field", v)      checked, never wraps around
     x[i] = v           becomes   set_item(x, i, v)             checked
     x[i]               becomes   get_item(x, i)                checked; a number is read as int64
-    a * b              becomes   checked_mul(a, b)             checked; see `arithmetic`
+    a * b              becomes   checked_mul(a, b)             checked; see OPERATORS
     Record(id=1)       becomes   a zeroed record with its fields set
     all(... for ...)   becomes   a small function with a loop; also any, sum, min and max
-    while test: ...    counts its turns, as a loop over a range does; see `arithmetic`
+    while test: ...    counts its turns, as a loop over a range does; see MOST_TURNS
     predicate(s, r)    becomes   the expression that it returns, if that is all it does
     [0] * n            becomes   _new_list(0, n)               an array, see `operations.integers`
     a == b in c        becomes   a == b and b in c
@@ -24,18 +24,29 @@ from collections.abc import Callable
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
-from protocol_lab.compiler.arithmetic import as_call, counting, is_range
 from protocol_lab.errors import LabError, place
 from protocol_lab.model.layout import Struct
 from protocol_lab.model.parameters import Sequences
-from protocol_lab.model.transitions import enabled
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.reader.named_values import SET_OPERATIONS, TAKE_ITEMS, NamesToNumbers, SetSyntax
-from protocol_lab.reader.possible_steps import possible
 from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.side_effects import calls_what_changes, changes, own_lists
 from protocol_lab.reader.source_code import is_plain, names_read
 from protocol_lab.reader.unsupported_syntax import refuse
+
+MOST_TURNS = 1_000_000
+"""The most turns that a `while`, or a loop over a range, may take each time it is entered. Nothing
+can interrupt compiled code: there one that takes more is a Fault."""
+
+OPERATORS: dict[type[ast.operator], str] = {
+    ast.Mult: "checked_mul",
+    ast.Pow: "checked_pow",
+    ast.LShift: "checked_lshift",
+    ast.RShift: "checked_rshift",
+}
+"""The checked operators, and the compiled functions that replace them (see `operations.integers`).
+Compiled code computes with 64 bits, Python with as many as it takes. A field has 32 bits at most:
+only these results grow beyond, and one that needs more than 64 bits is a Fault."""
 
 _CHANGE_NOTHING = {"equal": len, "get_item": len, "range": len}
 """Names that other rewriting puts in, as functions that change nothing."""
@@ -229,7 +240,8 @@ class _Rewriter(ast.NodeTransformer):
                 raise self._refusal(node, "a list can't be added or multiplied: write a loop")
             if _is_text(each):
                 raise self._refusal(node, "write a text in one piece")
-        return as_call(node)
+        name = OPERATORS.get(type(node.op))
+        return ast.copy_location(_call(name, node.left, node.right), node) if name else node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         self.generic_visit(node)
@@ -264,7 +276,7 @@ class _Rewriter(ast.NodeTransformer):
     def _watched(self, loop: ast.For) -> list[ast.stmt]:
         """The loop, which now raises Fault once its body has changed the sequences or bags that it
         goes through, and the statements before it."""
-        if is_range(loop.iter):
+        if _is_range(loop.iter):
             return self._counted(loop)
         several = getattr(getattr(loop.iter, "func", None), "id", "") in ("enumerate", "zip")
         through = loop.iter.args if several else [loop.iter]
@@ -284,13 +296,17 @@ class _Rewriter(ast.NodeTransformer):
 
     def _counted(self, loop: ast.While | ast.For) -> list[ast.stmt]:
         """The loop, which now raises Fault after too many turns, and the statement before it."""
-        if isinstance(loop, ast.For) and not is_range(loop.iter):
+        if isinstance(loop, ast.For) and not _is_range(loop.iter):
             return [loop]
         self.loops += 1
-        start, loop = counting(loop, self.loops)
+        turns = f"_turns_{self.loops}"
+        start, count = ast.parse(f"{turns} = 0\n{turns} = checked_turn({turns})").body
+        for each in (*ast.walk(start), *ast.walk(count)):
+            ast.copy_location(each, loop)
+        loop.body.insert(0, count)
         if isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and loop.test.value:
             # Numba fails on a loop that nothing leaves, so this one is given a way out.
-            test = ast.parse(f"{start.targets[0].id} >= 0", mode="eval").body
+            test = ast.parse(f"{turns} >= 0", mode="eval").body
             loop.test, loop.orelse = test, ast.parse("raise Fault").body
         return [start, loop]
 
@@ -306,27 +322,12 @@ class _Rewriter(ast.NodeTransformer):
             return self._as_record(called, node)
         if called in TAKE_ITEMS and len(node.args) == 2:
             node.args[1] = self._items(node.args[1])
-        if called is enabled:
-            return self._as_trial(node)
         if not is_plain(called):
             return node
         inlined = self._as_expression(called, node)
         if inlined is node:
             node.args = [self._as_number(each) for each in node.args]
         return inlined
-
-    def _as_trial(self, node: ast.Call) -> ast.Call:
-        """A call of the function that tries an action's parameters, in place of `enabled`."""
-        match node:
-            case ast.Call(args=[ast.Name(name), state, constants]) if name not in self.local_names:
-                given = {each.arg: self._as_number(each.value) for each in node.keywords}
-            case _:
-                raise self._refusal(
-                    node, "enabled takes an action by its name, as in enabled(lend)"
-                )
-        trial = f"_enabled_{name}_{'_'.join(given)}"
-        self.names[trial] = possible(self.names[name], tuple(given))
-        return ast.copy_location(_call(trial, state, constants, *given.values()), node)
 
     def _as_number(self, argument: ast.expr) -> ast.expr:
         """A literal argument, wrapped in a call that hides the literal from Numba."""
@@ -439,6 +440,11 @@ def _asked(test: ast.expr) -> ast.expr:
         case ast.Name() | ast.Attribute() | ast.Call(ast.Name("get_item")):
             return ast.copy_location(_call("_asked", test), test)
     return test
+
+
+def _is_range(items: ast.expr) -> bool:
+    """Does a loop go over a range?"""
+    return isinstance(items, ast.Call) and getattr(items.func, "id", "") == "range"
 
 
 def _is_text(node: ast.AST) -> bool:

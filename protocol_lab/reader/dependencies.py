@@ -12,8 +12,6 @@ from enum import Enum, EnumType
 from typing import Any
 
 from protocol_lab.model.evaluation import is_of_numpy
-from protocol_lab.model.transitions import enabled
-from protocol_lab.reader.possible_steps import reached
 from protocol_lab.reader.source_code import is_plain, names_read, shape_of
 
 
@@ -26,12 +24,7 @@ def reachable(functions: list[Callable]) -> list[Callable]:
         if id(function) in found:
             continue
         found[id(function)] = function
-        names = names_read(function)
-        for each in names.values():
-            if is_plain(each):
-                waiting.append(each)
-            elif each is enabled:
-                waiting += reached(names)
+        waiting += filter(is_plain, names_read(function).values())
     return list(found.values())
 
 

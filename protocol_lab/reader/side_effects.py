@@ -16,7 +16,6 @@ from typing import Any, Generic, TypeVar
 
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.model import containers, node_sets
-from protocol_lab.model.transitions import enabled, writable
 from protocol_lab.reader.reading import assignments, names_assigned, reading
 from protocol_lab.reader.source_code import code_text, error_at, names_read
 
@@ -60,8 +59,6 @@ def changes(function: Callable) -> bool:
 def _changes(function: Callable, seen: set[Callable]) -> bool:
     if function.__module__ == containers.__name__:
         return function not in containers.ONLY_LOOK
-    if function in (enabled, writable):
-        return False
     if function in seen:
         return False
     seen.add(function)

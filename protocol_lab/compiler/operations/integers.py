@@ -13,8 +13,8 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from protocol_lab.compiler import arithmetic
-from protocol_lab.compiler.arithmetic import MOST_TURNS
+from protocol_lab.compiler.inner_functions import inner
+from protocol_lab.compiler.rewriting import MOST_TURNS
 from protocol_lab.errors import Fault
 from protocol_lab.model import node_sets
 
@@ -58,7 +58,7 @@ def _mul(typing_context, left, right):
 
 @intrinsic
 def _turn(typing_context, turns):
-    """turns + 1, checked: see `arithmetic`."""
+    """turns + 1, checked: see `rewriting.MOST_TURNS`."""
 
     def codegen(context, builder, signature, args):
         turns = context.cast(builder, args[0], signature.args[0], types.int64)
@@ -68,41 +68,32 @@ def _turn(typing_context, turns):
     return types.int64(turns), codegen
 
 
-@overload(arithmetic.checked_pow)
+@inner
 def _pow(base, exponent):
-    def power(base, exponent):
-        if exponent < 0:
-            raise Fault
-        result, left = 1, exponent
-        while left > 0:
-            if left & 1:
-                result = _mul(result, base)
-            left >>= 1
-            if left > 0:
-                base = _mul(base, base)
-        return result
-
-    return power if _is_whole(base) and _is_whole(exponent) else None
+    if exponent < 0:
+        raise Fault
+    result, left = 1, exponent
+    while left > 0:
+        if left & 1:
+            result = _mul(result, base)
+        left >>= 1
+        if left > 0:
+            base = _mul(base, base)
+    return result
 
 
-@overload(arithmetic.checked_lshift)
+@inner
 def _lshift(number, count):
-    def shifted(number, count):
-        if count < 0 or (count > 62 and number != 0):
-            raise Fault
-        return _mul(number, 1 << count) if number != 0 else 0
-
-    return shifted if _is_whole(number) and _is_whole(count) else None
+    if count < 0 or (count > 62 and number != 0):
+        raise Fault
+    return _mul(number, 1 << count) if number != 0 else 0
 
 
-@overload(arithmetic.checked_rshift)
+@inner
 def _rshift(number, count):
-    def shifted(number, count):
-        if count < 0:
-            raise Fault
-        return number >> min(count, 63)
-
-    return shifted if _is_whole(number) and _is_whole(count) else None
+    if count < 0:
+        raise Fault
+    return number >> min(count, 63)
 
 
 @overload(node_sets.refuse_negative)
@@ -114,8 +105,14 @@ def _refuse_negative(nodes):
     return refuse if _is_whole(nodes) else None
 
 
-COMPILED_OPERATIONS = {**arithmetic.OPERATIONS, "checked_mul": _mul, "checked_turn": _turn}
-"""The compiled versions that rewritten code calls by name (see `arithmetic`)."""
+COMPILED_OPERATIONS = {
+    "checked_mul": _mul,
+    "checked_pow": _pow,
+    "checked_lshift": _lshift,
+    "checked_rshift": _rshift,
+    "checked_turn": _turn,
+}
+"""What rewritten code calls by name (see `rewriting`)."""
 
 
 # --- Lists ----------------------------------------------------------------------------------------
