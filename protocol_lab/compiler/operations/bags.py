@@ -206,7 +206,7 @@ def _slots(kind: types.Type) -> Slots | None:
 
 
 @intrinsic
-def noted(typing_context, items):
+def noted(typing_context: Any, items: Any) -> tuple[Any, Any]:
     """A copy of what must stay the same, for `expect_noted`; 0 if a loop goes through others."""
     slots = _slots(items)
 
@@ -222,7 +222,7 @@ def noted(typing_context, items):
 
 
 @intrinsic
-def expect_noted(typing_context, items, note):
+def expect_noted(typing_context: Any, items: Any, note: Any) -> tuple[Any, Any]:
     """Raise Fault if a loop's body has changed what it goes through."""
 
     def codegen(context, builder, signature, args):
