@@ -235,7 +235,10 @@ KAFKA = [each for each in notebooks() if name_of(each).startswith(("00_", "kafka
 PATH = [each for each in KAFKA if re.match(r"kafka/0\d_", name_of(each))]
 
 
-@pytest.mark.parametrize("path", KAFKA, ids=name_of)
+KRAFT = [each for each in notebooks() if re.match(r"kraft/0\d_", name_of(each))]
+
+
+@pytest.mark.parametrize("path", [*KAFKA, *KRAFT], ids=name_of)
 def test_the_minutes_at_its_top_are_those_of_the_rule(path):
     assert minutes_said(read(path)) == minutes_of(read(path))
 
@@ -244,6 +247,7 @@ def test_the_path_is_short_and_what_kafka_has_is_limited():
     assert len(PATH) == 4
     assert all(len(read(path).cells) <= 20 and minutes_of(read(path)) <= 25 for path in PATH)
     assert 75 <= sum(minutes_of(read(path)) for path in PATH) <= 90
+    assert sum(minutes_of(read(path)) for path in KRAFT) <= 75
     cells = [cell for path in KAFKA for cell in read(path).cells]
     assert len(cells) <= 260
     assert sum(len(words_read(cell)) for cell in cells) <= 10_000
