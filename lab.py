@@ -259,7 +259,6 @@ def make_environment():
     for command in (
         [python, "-m", "venv", folder],  # the only one that needs no network
         [python, "-m", "virtualenv", folder],
-        ["virtualenv", "--python", python, folder],
         ["uv", "venv", "--seed", "--allow-existing", "--python", python, folder],
     ):
         if shutil.which(command[0]):
@@ -384,7 +383,10 @@ def run(arguments):
         hold_signals(False)
         code = child.wait()
     except BaseException:
-        end(child)
+        child.terminate()  # it first ends its own children: JupyterLab's kernels, Spark
+        with contextlib.suppress(BaseException):  # it takes too long, or a second signal comes
+            child.wait(timeout=PATIENCE)
+        child.kill()
         raise
     finally:
         signal.signal(signal.SIGINT, handler)
@@ -396,16 +398,6 @@ def run(arguments):
             print(json.dumps({"error": sentence + "."}))
         raise Stop(sentence + ".")
     return code if code >= 0 else 128 - code
-
-
-def end(child):
-    """Terminate the child, which first ends its own children: JupyterLab's kernels, Spark."""
-    child.terminate()
-    try:
-        child.wait(timeout=PATIENCE)
-    except BaseException:  # it took too long, or a second signal came
-        child.kill()
-        child.wait()
 
 
 if __name__ == "__main__":

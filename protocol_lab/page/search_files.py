@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +18,7 @@ from protocol_lab.model.constants import as_text, show
 from protocol_lab.model.spec import Model
 from protocol_lab.page.searches import name_of
 from protocol_lab.reader.dependencies import source_hash
-from protocol_lab.spec_files import value_of_cells
 from protocol_lab.system.folders import cache_folder, write_whole
-from protocol_lab.teaching.challenges import Challenge
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,29 +31,21 @@ class Searches:
     asked: dict[str, dict[str, Any]] = field(default_factory=dict)
     code: dict[str, str] = field(default_factory=dict)
 
-    def add(self, known_as: str, model: Model) -> None:
-        """Add the search of a model whose spec is in the catalog, for any of its invariants."""
-        constants = {name: as_text(value) for name, value in show(model.constants).items()}
-        asked = {"spec": known_as, "constants": constants, "invariants": _invariants(model)}
-        self._add(name_of(model), model, asked)
+    def add(self, model: Model, goal_of: str = "", **asked: Any) -> None:
+        """Add the search of a model, for any of its invariants, or for the goal of a challenge.
 
-    def add_written(self, cells: Sequence[str]) -> None:
-        """Add the search of the model that a notebook's cells make."""
-        model = value_of_cells(cells)
-        asked = {"cells": list(cells), "invariants": _invariants(model)}
-        self._add(name_of(model), model, asked)
-
-    def add_challenge(self, challenge: Challenge) -> None:
-        """Add the search of a challenge's model, which may lack actions of its spec."""
-        model = challenge.model
-        asked = {"challenge": challenge.name, "invariants": _invariants(model)}
-        self._add(name_of(model), model, asked)
-
-    def add_goal(self, challenge: Challenge, goal: Model) -> None:
-        """Add the search for the goal of a challenge."""
-        self._add(name_of(goal, challenge.name), goal, {"challenge": challenge.name})
-
-    def _add(self, name: str, model: Model, asked: dict[str, Any]) -> None:
+        asked: where the module's compiler finds the model: its `spec` in the catalog, the `cells`
+        that make it, or the `challenge` that it is of.
+        """
+        name = name_of(model, goal_of)
+        if goal_of:
+            asked["challenge"] = goal_of
+        else:
+            invariants = [*model.spec.invariants, *model.spec.step_invariants]
+            asked["invariants"] = [each.name for each in invariants]
+        if "spec" in asked:
+            constants = show(model.constants).items()
+            asked["constants"] = {each: as_text(value) for each, value in constants}
         spec = model.spec
         parts = [*spec.actions, *spec.invariants, *spec.step_invariants]
         parts += [*spec.constraints, *spec.expected]
@@ -87,10 +77,6 @@ class Searches:
                     tell(f"search {number} of {len(made)}: {name}")
             finally:
                 pool.shutdown(cancel_futures=True)
-
-
-def _invariants(model: Model) -> list[str]:
-    return [each.name for each in [*model.spec.invariants, *model.spec.step_invariants]]
 
 
 def _made(asked: dict[str, Any], file: Path | None) -> str:

@@ -9,6 +9,7 @@ from protocol_lab.catalog import known_as
 from protocol_lab.lessons.played_lesson import PlayedLesson
 from protocol_lab.page.search_files import Searches
 from protocol_lab.site.frames import as_script, frames_of
+from protocol_lab.spec_files import value_of_cells
 from protocol_lab.stepper.resumption import origin_of
 from protocol_lab.stepper.starting_point import Session
 from protocol_lab.teaching.challenges import shortest
@@ -38,16 +39,16 @@ class Sessions:
         name, script = as_script(frames_of(session))
         self.frames[name] = script
         if needed:
-            self.searches.add_written(needed)
+            self.searches.add(value_of_cells(needed), cells=list(needed))
         elif not origin["in_catalog"]:
             pass  # the page can't load its spec
         elif challenge is None:
             for walk in session.lesson.walks if session.lesson else [session.walk]:
-                self.searches.add(origin["spec"], walk.model)
+                self.searches.add(walk.model, spec=origin["spec"])
         else:
-            self.searches.add_challenge(challenge)
+            self.searches.add(challenge.model, challenge=challenge.name)
             if session.goal[0] is not session.walk.model:
-                self.searches.add_goal(challenge, session.goal[0])
+                self.searches.add(session.goal[0], goal_of=challenge.name)
         return {
             "frames": name,
             "at": session.walk.moment.depth - 1,

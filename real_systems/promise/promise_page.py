@@ -181,7 +181,8 @@ class Page:
         the stepper in which the stories are played. sessions: what the site's pages load."""
         first = self.first
         for row in first.rows:
-            sessions.searches.add(known_as(first.model(row).spec), first.model(row))
+            model = first.model(row)
+            sessions.searches.add(model, spec=known_as(model.spec))
         session = begin(first.model(next(each for each in first.rows if each.stories)))
         data = json.dumps(sessions.add(session)).replace("</", "<\\/")
         stepper = (

@@ -69,7 +69,7 @@ def compiled(monkeypatch, tmp_path):
     """Searches of one model, with a compiler that ends so; how often it was called."""
     monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
     searches = Searches()
-    searches.add("kafka.id_sequence", load("kafka.id_sequence").bind())
+    searches.add(load("kafka.id_sequence").bind(), spec="kafka.id_sequence")
 
     def ending(returncode, stdout):
         calls = []
