@@ -10,7 +10,8 @@ from typing import Any
 from protocol_lab.errors import LabError
 from real_systems.runner.jars import Artifact, fetched_jars, unpacked_jars
 from real_systems.runner.java import java_command
-from real_systems.runner.processes import Processes, free_port, lines_in, write_properties
+from real_systems.runner.processes import free_port, lines_in, write_properties
+from real_systems.runner.stories import Run
 from real_systems.runner.waiting import DidNotHappen, wait_until
 
 _ENTRIES = 10
@@ -72,15 +73,13 @@ class BookKeeperCluster:
 
     def __init__(
         self,
-        processes: Processes,
-        release: str,
-        say: Callable[[str], None],
+        run: Run,
         bookies: int = 3,
         settings: dict[str, Any] | None = None,
         jars: list[Path] | None = None,
     ):
-        self.processes, self.release = processes, release
-        self.jars = jars or jars_of(release, say)
+        self.processes, self.release = run.processes, run.release
+        self.jars = jars or jars_of(run.release, run.say)
         self.bookies = [f"b{number}" for number in range(1, bookies + 1)]
         self._settings = settings or {}
         self._starts: dict[str, int] = {}

@@ -29,7 +29,7 @@ def stage(bookies: int = 3, is_relayed: bool = False, **more: Any) -> Staging:
         chosen = dict(more)
         if run.settings.get("data_integrity", "off") != "off":
             chosen |= _CHECKED
-        cluster = BookKeeperCluster(run.processes, run.release, run.say, bookies, chosen)
+        cluster = BookKeeperCluster(run, bookies, chosen)
         return Stage(cluster, run.recorder, is_relayed)
 
     return Staging(make, describe, is_turn)

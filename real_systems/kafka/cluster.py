@@ -1,7 +1,7 @@
 """What clusters under KRaft and under ZooKeeper share: nodes, their files, and what is on disk."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,8 @@ from real_systems.kafka.record_batches import cut, stored_records
 from real_systems.kafka.releases import jars_of, number_of
 from real_systems.runner.java import java_command
 from real_systems.runner.java_gateway import JavaGateway
-from real_systems.runner.processes import Processes, free_port, lines_in, write_properties
+from real_systems.runner.processes import free_port, lines_in, write_properties
+from real_systems.runner.stories import Run
 
 TOPIC = "t"
 """The topic of all stories; it has one partition, number 0."""
@@ -76,17 +77,15 @@ class Cluster(ABC):
 
     def __init__(
         self,
-        processes: Processes,
-        release: str,
+        run: Run,
         brokers: Iterable[int],
-        settings: dict[Any, Any],
-        say: Callable[[str], None],
+        settings: dict[Any, Any] | None,
     ):
-        self.processes, self.release, self.brokers = processes, release, tuple(brokers)
-        self.settings, self.say = settings, say
-        self.jars = jars_of(release, say)
+        self.processes, self.release, self.say = run.processes, run.release, run.say
+        self.brokers, self.settings = tuple(brokers), settings or {}
+        self.jars = jars_of(self.release, self.say)
         self.ports: dict[int, int] = {}
-        self.clients = JavaGateway(processes, self.jars, options=self.logging("clients"))
+        self.clients = JavaGateway(self.processes, self.jars, options=self.logging("clients"))
 
     @property
     def folder(self) -> Path:

@@ -5,7 +5,7 @@ So every decision is seen, in order, whichever broker is paused or dead.
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,7 +28,7 @@ from real_systems.kafka.record_batches import BROKEN, stored_records
 from real_systems.kafka.releases import has_elr, has_kraft
 from real_systems.runner.java import java_command
 from real_systems.runner.java_gateway import cause_of
-from real_systems.runner.processes import Processes
+from real_systems.runner.stories import Run
 from real_systems.runner.waiting import DidNotHappen, wait_until
 
 _CLUSTER = "cHJvdG9jb2wtbGFiLXJlYQ"  # any 16 bytes in base64 do
@@ -78,9 +78,7 @@ class KRaftCluster(Cluster):
 
     def __init__(
         self,
-        processes: Processes,
-        release: str,
-        say: Callable[[str], None],
+        run: Run,
         brokers: Iterable[int] = (1, 2, 3),
         controllers: Iterable[int] = (100,),
         can_change_voters: bool = False,
@@ -89,12 +87,12 @@ class KRaftCluster(Cluster):
         elr: bool | None = None,
         features_of: str = "",
     ):
-        if not has_kraft(release):
+        if not has_kraft(run.release):
             raise LabError(
-                f"This story's cluster runs under KRaft, and the kit runs Kafka {release} under"
+                f"This story's cluster runs under KRaft, and the kit runs Kafka {run.release} under"
                 " ZooKeeper: take 3.3.0 or later, or give the story a zookeeper_stage()."
             )
-        super().__init__(processes, release, brokers, settings or {}, say)
+        super().__init__(run, brokers, settings)
         self.controllers, self.joining = tuple(controllers), joining
         self._can_change_voters = can_change_voters
         self._disks: dict[int, str] = {}
@@ -107,7 +105,7 @@ class KRaftCluster(Cluster):
         self._decided = _Decisions(self, self.controllers[0])
         for node in (*self.controllers, *self.brokers):
             self.configure(node, self._properties(node))
-        self._format_options = _format_options(release, elr, features_of)
+        self._format_options = _format_options(run.release, elr, features_of)
         self._format(*self.controllers, *self.brokers)
 
     def _properties(self, node: int) -> dict[str, Any]:

@@ -15,23 +15,21 @@ from real_systems.runner.stories import Run, Staging, Story
 def kraft_stage(**given: Any) -> Staging:
     """On a cluster under KRaft of this shape; the setting `elr` is taken from the story's. Raises
     TypeError for what is no part of a shape."""
-    signature(KRaftCluster).bind(None, "", print, **given)
+    signature(KRaftCluster).bind(None, **given)
 
     def make(run: Run) -> Stage:
         elr = {"on": True, "off": False}.get(run.settings.get("elr", ""))
-        return Stage(
-            KRaftCluster(run.processes, run.release, run.say, elr=elr, **given), run.recorder
-        )
+        return Stage(KRaftCluster(run, elr=elr, **given), run.recorder)
 
     return Staging(make, describe, is_turn)
 
 
 def zookeeper_stage(**given: Any) -> Staging:
     """On a cluster of this shape under ZooKeeper. Raises TypeError."""
-    signature(ZooKeeperCluster).bind(None, "", print, **given)
+    signature(ZooKeeperCluster).bind(None, **given)
 
     def make(run: Run) -> Stage:
-        return Stage(ZooKeeperCluster(run.processes, run.release, run.say, **given), run.recorder)
+        return Stage(ZooKeeperCluster(run, **given), run.recorder)
 
     return Staging(make, describe, is_turn)
 
@@ -40,16 +38,13 @@ def upgrade_stage(run: Run) -> Stage:
     """A cluster whose disks were formatted for 4.0, with min.insync.replicas in these files."""
     two = {"min.insync.replicas": 2}
     nodes = {"all": two} if run.settings["files"] == "all" else dict.fromkeys((1, 2, 3), two)
-    cluster = KRaftCluster(run.processes, run.release, run.say, settings=nodes, features_of="4.0")
-    return Stage(cluster, run.recorder)
+    return Stage(KRaftCluster(run, settings=nodes, features_of="4.0"), run.recorder)
 
 
 def quorum_stage(run: Run) -> QuorumStage:
     """Three controllers, whose voters are listed in every node's file or can change; one broker."""
     cluster = KRaftCluster(
-        run.processes,
-        run.release,
-        run.say,
+        run,
         brokers=(1,),
         controllers=(101, 102, 103),
         can_change_voters=run.settings["voters"] != "listed",

@@ -6,14 +6,15 @@ ZooKeeper, and that the controller removes when it has done its work. Source: ka
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from protocol_lab.errors import LabError
 from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState
 from real_systems.runner.java import java_command
-from real_systems.runner.processes import Processes, write_properties
+from real_systems.runner.processes import write_properties
 from real_systems.runner.relay import Relay
+from real_systems.runner.stories import Run
 from real_systems.runner.waiting import wait_until
 
 ZOOKEEPER = 0
@@ -48,18 +49,16 @@ class ZooKeeperCluster(Cluster):
 
     def __init__(
         self,
-        processes: Processes,
-        release: str,
-        say: Callable[[str], None],
+        run: Run,
         brokers: Iterable[int] = (1, 2, 3),
         controller: int = 3,
         settings: dict[Any, Any] | None = None,
         held: Iterable[int] = (),
     ):
-        super().__init__(processes, release, brokers, settings or {}, say)
+        super().__init__(run, brokers, settings)
         if not any("zkclient" in jar.name for jar in self.jars):
             raise LabError(
-                f"Kafka {release} brings no zkclient, through which a zookeeper_stage() asks"
+                f"Kafka {run.release} brings no zkclient, through which a zookeeper_stage() asks"
                 " ZooKeeper: take 2.1.1 or an earlier release, or give the story a kraft_stage()."
             )
         self._controller = controller

@@ -11,7 +11,8 @@ from protocol_lab.errors import LabError, quoted
 from real_systems.bookkeeper.cluster import BookKeeperCluster
 from real_systems.runner.jars import Artifact, fetched_jars, unpacked_jars
 from real_systems.runner.java import java_command
-from real_systems.runner.processes import Processes, free_port, lines_in, write_properties
+from real_systems.runner.processes import free_port, lines_in, write_properties
+from real_systems.runner.stories import Run
 from real_systems.runner.waiting import wait_until
 
 TOPIC = "persistent://public/default/t"
@@ -66,20 +67,14 @@ class PulsarCluster:
     settings: of the broker. Raises LabError and DidNotHappen.
     """
 
-    def __init__(
-        self,
-        processes: Processes,
-        release: str,
-        say: Callable[[str], None],
-        settings: dict[str, Any] | None = None,
-    ):
-        self.processes, self.release = processes, release
-        self.jars = jars_of(release, say)
-        self.storage = BookKeeperCluster(processes, release, say, bookies=1, jars=self.jars)
+    def __init__(self, run: Run, settings: dict[str, Any]):
+        self.processes, self.release = run.processes, run.release
+        self.jars = jars_of(run.release, run.say)
+        self.storage = BookKeeperCluster(run, bookies=1, jars=self.jars)
         self.options = [*_OPENS, *self.storage.options]
         self._port, self._web_port = free_port(), free_port()
         self._configuration = self._log("broker").with_suffix(".conf")
-        values = self._values() | (settings or {})
+        values = self._values() | settings
         write_properties(self._configuration, values)
 
     @property

@@ -16,7 +16,7 @@ def stage(**given: Any) -> Staging:
         chosen = dict(given)
         if run.settings.get("retain_null_key") == "on":
             chosen["topicCompactionRetainNullKey"] = "true"
-        return Stage(PulsarCluster(run.processes, run.release, run.say, chosen), run.recorder)
+        return Stage(PulsarCluster(run, chosen), run.recorder)
 
     return Staging(make, describe, is_turn)
 
