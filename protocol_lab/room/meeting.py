@@ -1,196 +1,134 @@
 """The state of a room, and the messages that change it.
 
-A message is a JSON object with a `kind` and that kind's fields, no more. The state is a function of
-the messages that were accepted: a room that starts again repeats them.
+A message is `kind, about, value`: what a member is, where, or what the member answers. The state is
+a function of the messages that were accepted: a room that starts again repeats them.
 """
 
+import json
 import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
-from protocol_lab.room.site_questions import Question, SiteQuestions
+from protocol_lab.room.site_questions import Question
 
 LEADER = "leader"
 MOST_LEARNERS = 200
-MOST_OWN = 100
-"""So many questions that the site does not have can the leader ask."""
-PASSING = ("place",)
-"""Kinds that a room which starts again need not repeat."""
+MOST_WON = 100
+"""Shortest ways through so many challenges are kept of one learner."""
 
 _LINK = r"#(?:beat-\d{1,4}|lab1\.[\w-]{1,8000})(?:~\d{1,3})?"
-
-
-def _text(most: int) -> Callable[[Any], bool]:
-    return lambda each: isinstance(each, str) and len(each) <= most and each.isprintable()
-
-
-def _number(most: int) -> Callable[[Any], bool]:
-    return lambda each: type(each) is int and 0 <= each <= most
-
-
-def _flag(each: Any) -> bool:
-    return isinstance(each, bool)
-
-
-def _link(each: Any) -> bool:
-    return isinstance(each, str) and re.fullmatch(_LINK, each, re.ASCII) is not None
-
-
-def _choices(each: Any) -> bool:
-    return isinstance(each, list) and 2 <= len(each) <= 30 and all(map(_text(300), each))
-
-
-_LEARNERS: dict[str, dict[str, Callable[[Any], bool]]] = {
-    "name": {"name": _text(40)},
-    "hand": {"up": _flag},
-    "vote": {"question": _text(300), "choice": _number(99)},
-    "place": {"page": _text(300), "at": _number(9999), "of": _number(9999)},
-    "won": {"challenge": _text(100), "steps": _number(999), "link": _link},
-}
-_LEADERS: dict[str, dict[str, Callable[[Any], bool]]] = {
-    "follow": {"on": _flag},
-    "keys": {"to": lambda each: each is None or _number(MOST_LEARNERS)(each)},
-    "ask": {"question": _text(300), "on": _flag, "text": _text(1000), "choices": _choices},
-    "reveal": {"question": _text(300)},
-}
-_STAND = {"page": _text(300), "about": lambda each: each == "" or _link(each)}
-
-
-@dataclass
-class Learner:
-    """Somebody in the room. votes: by question; ways: by challenge, the steps and the link; place:
-    page, beat or step, and of how many; since: when that began, as `time.time` has it."""
-
-    number: int
-    name: str = ""
-    hand: bool = False
-    votes: dict[str, int] = field(default_factory=dict)
-    ways: dict[str, tuple[int, str]] = field(default_factory=dict)
-    place: tuple[str, int, int] = ("", 0, 0)
-    since: int = 0
+_ABOUT = r'"(?:[^"\\]|\\["\\]){0,300}"'
+_TEXT = r'"(?:[^"\\]|\\["\\]){0,1000}"'
+_LEARNERS = (
+    r'"name", "", "(?:[^"\\]|\\["\\]){0,40}"',
+    r'"(?:hand|alone)", "", (?:true|false)',
+    rf'"place", "", {_ABOUT}',
+    rf'"vote", {_ABOUT}, \d\d?',
+    rf'"won", {_ABOUT}, \[\d{{1,3}}, \d{{1,3}}, "{_LINK}"\]',
+)
+_LEADERS = (
+    r'"follow", "", (?:true|false)',
+    r'"keys", "", (?:null|[1-9]\d{0,2})',
+    rf'"ask", {_ABOUT}, \[(?:{_TEXT}(?:, {_TEXT}){{2,30}})?\]',
+    rf'"reveal", {_ABOUT}, true',
+)
+_STAND = rf'"stand", "", "/(?:\w[\w./-]{{0,300}})?(?:{_LINK})?"'
 
 
 class Meeting:
-    """Who is in the room, what was asked and answered, and where all stand who follow.
+    """Who is in the room, and what they said.
 
-    `keys`: the number of the learner who steps for all instead of the leader.
+    learners: a row for each, by number. `vote` has the numbers of the choices by question, `won`
+    the steps, par and link by challenge, `since` when the learner came to this `place`.
+    led: what the leader has set. `keys` is the number of the learner who steps for all, `stand` the
+    address where everybody is led, `ask` the question that is polled, `revealed` the counts of
+    those that are answered.
     """
 
-    def __init__(self, site: SiteQuestions):
-        self.site, self.questions = site, dict(site.questions)
-        self.learners: dict[int, Learner] = {}
+    def __init__(self, questions: dict[str, Question]):
+        self.questions = dict(questions)
         self.numbers: dict[str, int] = {}  # of the learners, by the digest of their secret
-        self.asked: set[str] = set()
-        self.revealed: set[str] = set()
-        self.follow = False
-        self.keys: int | None = None
-        self.own: str | None = None  # the question that the leader asked last of those in no page
-        self.stand = {"page": "", "about": ""}
+        self.learners: dict[int, dict[str, Any]] = {}
+        self.led: dict[str, Any] = {"follow": False, "keys": None, "stand": "", "ask": None}
+        self.led |= {"revealed": {}}
 
-    def join(self, digest: str) -> int | None:
-        """The number of the learner with this secret, who may be new; None if the room is full."""
-        if digest not in self.numbers and len(self.numbers) < MOST_LEARNERS:
-            number = self.numbers[digest] = len(self.numbers) + 1
-            self.learners[number] = Learner(number)
-        return self.numbers.get(digest)
+    def accepts(self, who: int | str, *message: Any) -> bool:
+        """May this member say this? What is said has the form of an array in JSON."""
+        forms = _LEADERS if who == LEADER else _LEARNERS
+        if who == (self.led["keys"] or LEADER):
+            forms = (*forms, _STAND)
+        said = json.dumps(message, ensure_ascii=False)[1:-1]
+        if not (said.isprintable() and any(re.fullmatch(each, said) for each in forms)):
+            return False
+        kind, about, value = message
+        if kind in ("vote", "reveal") and about not in self.questions:
+            return False
+        if kind == "vote":
+            return value < len(self.questions[about].choices)
+        if kind == "won":
+            return about in (won := self.learners[who]["won"]) or len(won) < MOST_WON
+        return kind != "keys" or value in (None, *self.learners)
 
-    def why_not_accepted(self, who: int | str, message: Any) -> str:
-        """Why a message from this sender is refused; "" if it can be applied."""
-        fields = dict(message) if isinstance(message, dict) else {}
-        kind = str(fields.pop("kind", None))
-        kinds = _LEADERS if who == LEADER else _LEARNERS
-        checks = kinds | ({"stand": _STAND} if who == (self.keys or LEADER) else {})
-        if kind not in checks:
-            return f"you can't send this: {kind[:20]}"
-        if fields.keys() != checks[kind].keys() or not all(
-            check(fields[name]) for name, check in checks[kind].items()
-        ):
-            return f"malformed: {kind}"
-        question = self.questions.get(fields.get("question", ""))
-        is_new, known = kind == "ask" and question is None, self.site
-        refusals = {
-            "no such question": kind in ("vote", "reveal") and question is None,
-            "no such choice": question and fields.get("choice", 0) >= len(question.choices),
-            "no such page": fields.get("page", "") not in ("", *known.pages),
-            "no such challenge": kind == "won" and fields["challenge"] not in known.challenges,
-            "no such learner": fields.get("to") not in (None, *self.learners),
-            "too many questions": is_new and len(self.questions) >= len(known.questions) + MOST_OWN,
-        }
-        return next((reason for reason, holds in refusals.items() if holds), "")
-
-    def apply(self, who: int | str, message: dict[str, Any]) -> None:
-        """Change the state by a message that is accepted."""
-        me = self.learners.get(who)
-        match message:
-            case {"kind": "name", "name": name}:
-                me.name = name.strip()
-            case {"kind": "hand", "up": up}:
-                me.hand = up
-            case {"kind": "vote", "question": question, "choice": choice}:
+    def apply(self, who: int | str, kind: str, about: str, value: Any) -> None:
+        """Change the state by a message that is accepted, or by `joined` with a new digest."""
+        me, led = self.learners.get(who, {}), self.led
+        match kind:
+            case "joined":
+                self.numbers[about] = who
+                me = {"number": who, "name": "", "hand": False, "alone": False, "since": 0}
+                self.learners[who] = me | {"place": "", "vote": {}, "won": {}}
+            case "vote":
                 # It may be changed while it waits; who has seen the answer can't.
-                is_open = question not in (*self.revealed, *me.votes)
-                if is_open or self.is_held(question):
-                    me.votes[question] = choice
-            case {"kind": "place", "page": page, "at": at, "of": of}:
-                if me.place != (page, at, of):
-                    me.place, me.since = (page, at, of), int(time.time())
-            case {"kind": "won", "challenge": challenge, "steps": steps, "link": link}:
-                me.ways[challenge] = min(me.ways.get(challenge, (1000, "")), (steps, link))
-            case {"kind": "stand", "page": page, "about": about}:
-                self.own = self.own if page == self.stand["page"] else None  # it is over
-                self.stand = {"page": page, "about": about}
-            case {"kind": "follow", "on": on}:
-                self.follow = on
-            case {"kind": "keys", "to": to}:
-                self.keys, self.follow = to, self.follow or to is not None
-                if to is not None:
-                    self.learners[to].hand = False
-            case {"kind": "ask", "question": question, "on": on, "text": text, "choices": choices}:
-                own = Question("the leader's own", text, tuple(choices))
-                self.questions.setdefault(question, own)
-                self.own = question if on and question not in self.site.questions else None
-                (self.asked.add if on else self.asked.discard)(question)
-            case {"kind": "reveal", "question": question}:
-                self.revealed.add(question)
-                self.own = self.own if question == self.own else None
+                if self.is_held(about) or about not in (*me["vote"], *led["revealed"]):
+                    me["vote"][about] = value
+            case "won":
+                me["won"][about] = min(value, me["won"].get(about, value))
+            case "place":
+                me["since"] = me["since"] if me["place"] == value else int(time.time())
+                me["place"] = value
+            case "ask":
+                led["ask"] = None
+                if value:
+                    own = Question("the leader's own", value[0], value[1:])
+                    self.questions.setdefault(about, own)
+                    led["ask"] = {"name": about, "text": own.text, "choices": own.choices}
+            case "reveal":
+                led["revealed"][about] = self.counts(about)
+            case "stand":
+                if value.partition("#")[0] != led["stand"].partition("#")[0]:
+                    led["ask"] = None  # a poll ends with its page
+                led["stand"] = value
+            case "keys":
+                led["keys"], led["follow"] = value, led["follow"] or value is not None
+                if value:
+                    self.learners[value]["hand"] = False
+            case _:
+                (led if who == LEADER else me)[kind] = value
 
     def is_held(self, question: str) -> bool:
         """Do the answers to a question wait for the leader?"""
-        return (self.follow or question in self.asked) and question not in self.revealed
+        is_asked = self.led["follow"] or question == (self.led["ask"] or {}).get("name")
+        return is_asked and question not in self.led["revealed"]
 
     def counts(self, question: str) -> list[int]:
         """How many chose each choice."""
-        chosen = [each.votes.get(question) for each in self.learners.values()]
+        chosen = [each["vote"].get(question) for each in self.learners.values()]
         return [chosen.count(k) for k in range(len(self.questions[question].choices))]
 
-    def answered(self) -> list[str]:
-        """The questions that have an answer, in the order of the site."""
-        votes = {question for each in self.learners.values() for question in each.votes}
-        return [each for each in self.questions if each in votes]
+    def beliefs(self) -> dict[str, list[int]]:
+        """The counts of the questions that have an answer, in the order of the site."""
+        return {each: votes for each in self.questions if any(votes := self.counts(each))}
 
     def view(self, who: int | str, here: set[int]) -> dict[str, Any]:
         """What this member sees, as plain values; here: the learners who are connected."""
-        shown = {
-            **{"me": who, "here": len(here), "follow": self.follow, "keys": self.keys},
-            **{"stand": self.stand, "asked": sorted(self.asked - self.revealed)},
-            "revealed": {each: self.counts(each) for each in sorted(self.revealed)},
-        }
+        shown = {"me": who, "here": len(here), **self.led}
         if who != LEADER:
-            me = self.learners[who]
-            own = self.questions.get(self.own or "")
-            asked = own and {"name": self.own, "text": own.text, "choices": own.choices}
-            return shown | {"name": me.name, "hand": me.hand, "mine": me.votes, "own": asked}
-        ways: dict[str, list[tuple[int, int, str]]] = {}
-        for each in self.learners.values():
-            for challenge, (steps, link) in each.ways.items():
-                ways.setdefault(challenge, []).append((steps, each.number, link))
-        return shown | {
-            "people": [
-                {**vars(each), "votes": None, "ways": None, "here": each.number in here}
-                for each in self.learners.values()
-            ],
-            "counts": {each: self.counts(each) for each in self.answered()},
-            "ways": {each: sorted(found)[:5] for each, found in ways.items()},
-        }
+            return shown | {"mine": self.learners[who]}
+        ways: dict[str, list[tuple[Any, ...]]] = {}
+        people = []
+        for number, each in self.learners.items():
+            people.append({**each, "vote": None, "won": None, "here": number in here})
+            for challenge, (steps, par, link) in each["won"].items():
+                ways.setdefault(challenge, []).append((steps, par, number, link))
+        best = {challenge: sorted(found)[:5] for challenge, found in ways.items()}
+        return shown | {"people": people, "counts": self.beliefs(), "ways": best}
