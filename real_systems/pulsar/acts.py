@@ -38,12 +38,13 @@ class Stage(runner_stage.Stage):
     # --- Producers, subscriptions, readers -------------------------------------------------------
 
     def send(self, value: str, key: str = "", step: str = "") -> None:
-        """A producer sends a message, and waits for the answer.
+        """A producer sends a message and waits for the answer; an empty value deletes the key.
 
         Of a key's messages a compacted topic promises the last one: those before it are nobody's
         loss from now on.
         """
         place = self._clients.send(value, key)
+        value = value or f"{key}=none"
         acknowledged = self._recorder.outcome.acknowledged
         earlier = [each for name, each in self._sent if key and name == key]
         acknowledged[:] = [each for each in acknowledged if each not in earlier]
@@ -67,13 +68,15 @@ class Stage(runner_stage.Stage):
         self._clients.acknowledge(len(self._sent))
         self.tell("the subscription acknowledges everything")
 
-    def read(self, compacted: bool = True, seconds: int = _PATIENCE) -> list[str]:
+    def read(
+        self, compacted: bool = True, seconds: int = _PATIENCE, goes_on: bool = False
+    ) -> list[str]:
         """What a new reader gets, by default of the compacted topic; that is the outcome's.
 
         seconds: how long it waits for the next message. Those of `send_many` are counted, and not
-        listed.
+        listed. goes_on: it starts where the last reader from the beginning stopped.
         """
-        found, error = self._clients.read(compacted, seconds)
+        found, error = self._clients.read(compacted, seconds, goes_on)
         values = [value for _, value in found if value]
         others = len(found) - len(values)
         if compacted:
@@ -84,7 +87,8 @@ class Stage(runner_stage.Stage):
         answer += f", then {error}" if error else ""
         topic = "compacted topic" if compacted else "topic"
         waits = "" if seconds == _PATIENCE else f", until {seconds} s pass without a message"
-        self.tell(f"a reader of the {topic} gets{waits}", answer)
+        start = ", which starts where the first one stopped," if goes_on else ""
+        self.tell(f"a reader of the {topic}{start} gets{waits}", answer)
         return values
 
     # --- Compaction ------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ class Clients:
         self._newest = -1
         self._producer: Any = None
         self._consumer: Any = None
+        self._stopped_at: Any = None
 
     def send(self, value: str, key: str = "") -> str:
         """Send a message, one without a key if it is empty; returns its ledger and entry."""
@@ -63,11 +64,14 @@ class Clients:
         for _ in range(count):
             self._consumer.acknowledge(self._consumer.receive())
 
-    def read(self, compacted: bool, seconds: int) -> tuple[list[tuple[str, str]], str]:
+    def read(
+        self, compacted: bool, seconds: int, goes_on: bool = False
+    ) -> tuple[list[tuple[str, str]], str]:
         """Key and value of each message that a new reader gets, and its error, if it gets one.
 
         compacted: does it read what compaction kept, and then the rest of the topic? seconds: how
-        long it waits for the next message.
+        long it waits for the next message. goes_on: does it start where the last one that read from
+        the beginning stopped? The value of a deletion of key a is "a=none".
         """
         found: list[tuple[str, str]] = []
         reader: Any = None
@@ -75,14 +79,15 @@ class Clients:
             reader = (
                 self._client.newReader()
                 .topic(TOPIC)
-                .startMessageId(self._api.MessageId.earliest)
+                .startMessageId(self._stopped_at if goes_on else self._api.MessageId.earliest)
                 .readCompacted(compacted)
                 .create()
             )
             while message := reader.readNext(seconds, self._seconds):
                 # Messages of `send_many` have no value worth a look.
-                value = bytes(message.getData()).rstrip(b"\0").decode()
-                found.append((message.getKey() or "", value))
+                data, key = bytes(message.getData()), message.getKey() or ""
+                found.append((key, data.rstrip(b"\0").decode() if data else f"{key}=none"))
+                self._stopped_at = self._stopped_at if goes_on else message.getMessageId()
         except Exception as error:  # py4j's own for anything that Java throws
             return found, cause_of(error)[0]
         finally:

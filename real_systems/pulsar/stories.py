@@ -35,6 +35,21 @@ def message_without_a_key(pulsar: Stage) -> None:
     pulsar.fact("read without compaction", " ".join(pulsar.read(compacted=False)))
 
 
+def deletion_is_missed(pulsar: Stage) -> None:
+    """A reader stops, a key is deleted, the topic is compacted: the reader never learns of it.
+
+    It goes on where it stopped (#26190). A reader of the whole topic gets the deletion there. No
+    scenario of the kit has this.
+    """
+    pulsar.send("a1", key="a")
+    pulsar.read()
+    pulsar.send("", key="a")
+    pulsar.send("b1", key="b")
+    pulsar.compact()
+    pulsar.fact("read on without compaction", " ".join(pulsar.read(compacted=False, goes_on=True)))
+    pulsar.read(goes_on=True)
+
+
 def compactor_dies(pulsar: Stage) -> None:
     """The compactor is killed while it writes: readers keep the old view, its ledger stays open.
 
@@ -86,6 +101,11 @@ STORIES = [
         settings={"retain_null_key": ("off", "on")},
         lesson="pulsar/02_what_may_a_reader_rely_on",
         scenario="null_key_is_dropped",
+    ),
+    Story(
+        deletion_is_missed,
+        stage(),
+        lesson="pulsar/02_what_may_a_reader_rely_on",
     ),
     Story(
         compactor_dies,
