@@ -8,9 +8,10 @@ end.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
-from protocol_lab.drawing.pictures import caption, picture
+from protocol_lab.drawing.pictures import caption, fitted, picture, size_of
 from protocol_lab.drawing.state_table import Line, state_table
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.model.spec import Model
@@ -48,15 +49,17 @@ class Comparison:
     steps: list[tuple[SideStep | None, SideStep | None]]
     differences: list[Line]
 
-    @property
-    def pictures(self) -> tuple[str, str]:
-        """Both states as SVG texts, without marks, which would show differences from other
-        states."""
-        return picture(self.model, self.left.row), picture(self.model, self.right.row)
+    def pictures(self, room: int) -> list[str]:
+        """Both states as SVG texts, beside each other in a room of this width, or below each other
+        if that is too narrow. Without marks, which would show differences from other states."""
+        draws = [partial(picture, self.model, each.row) for each in (self.left, self.right)]
+        beside = fitted(draws, room // 2, alone=True)
+        is_narrow = max(size_of(each)[0] for each in beside) > room // 2
+        return fitted(draws, room, alone=True) if is_narrow else beside
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, room: int) -> dict[str, Any]:
         """All of it as plain values."""
-        sides = zip(self.names, (self.left, self.right), self.pictures)
+        sides = zip(self.names, (self.left, self.right), self.pictures(room))
         return {
             "sides": [
                 {

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from protocol_lab.checker.request import SearchRequest, evaluation_error
-from protocol_lab.compiler.fingerprint import fingerprints, slot_of
+from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.compiler.kernels import Kernels, SuccessorBuffer, constants_array, expand_some
 from protocol_lab.model.spec import Action, Model
@@ -28,8 +28,9 @@ UNKNOWN = -1
 
 _CHUNK = 1024
 
-_TO_SPLIT, _TO_SEARCH = 28, 64
-"""Bytes for a step and a state while the graph is searched and split into components."""
+_TO_FIND, _TO_SPLIT, _TO_SEARCH = 28, 28, 64
+"""Bytes for a state while states are put in order to be found, and for a step and a state while the
+graph is searched and split into components."""
 
 
 class OutOfMemory(Exception):
@@ -47,7 +48,7 @@ class StepGraph:
     values of its keys). keys[action] names these. From number `len(model.spec.actions)` on come the
     `foreign` actions, which are no part of the spec, but have a fairness condition. `cut` marks
     states with a step that can't be computed: their steps are not known. `cut_reason` is the
-    sentence for the first of them. `table` and `where` find a state's position.
+    sentence for the first of them.
     """
 
     def __init__(
@@ -62,19 +63,24 @@ class StepGraph:
         self.actions = [*model.spec.actions, *foreign]
         declared = [*model.spec.fairness, *fairness]
         self.keys = [keys_of(action.name, declared) for action in self.actions]
-        self.label_of: list[tuple[int, tuple[int, ...]]] = []
+        self._number_of: dict[tuple[int, tuple[int, ...]], int] = {}
         self.begins = np.zeros(len(states) + 1, np.int64)
         self.targets = np.empty(4 * len(states) + 8 * _CHUNK, np.int32)
         self.labels = np.empty(len(self.targets), np.int32)
         self.cut = np.zeros(len(states), np.bool_)
         self.cut_reason = ""
-        self.table, self.where = np.zeros(1, np.uint64), np.zeros(1, np.int32)
-        self._names = _Names(self.keys)
+        self._prints, self._order = np.zeros(0, np.uint64), np.zeros(0, np.int32)
+        self._widths = np.array([len(each) for each in self.keys], np.int64)
 
     @property
     def count(self) -> int:
         """How many states there are."""
         return len(self.states)
+
+    @property
+    def label_of(self) -> list[tuple[int, tuple[int, ...]]]:
+        """For each label its action's number, and the values of its keys."""
+        return list(self._number_of)
 
     @property
     def nbytes(self) -> int:
@@ -100,11 +106,10 @@ class StepGraph:
         self.expand = kernels.expand(self.keys)
         self.compile_seconds = kernels.compile_seconds
         self.constants = constants_array(self.model)
-        size = 1 << max(4, int(2 * self.count).bit_length())
-        self._check_memory(12 * size)
-        self.table, self.where = np.zeros(size, np.uint64), np.empty(size, np.int32)
-        for at in range(0, self.count, 64 * _CHUNK):
-            enter(fingerprints(self.states[at : at + 64 * _CHUNK]), at, self.table, self.where)
+        self._check_memory(_TO_FIND * self.count)
+        prints = fingerprints(self.states)
+        self._order = np.argsort(prints).astype(np.int32)
+        self._prints = prints[self._order]
         self._make_candidates(8 * _CHUNK)
         done, used = 0, 0
         try:
@@ -114,7 +119,6 @@ class StepGraph:
         except Enough:
             self.cut[done:], self.begins[done:] = True, used
         self.targets, self.labels = self.targets[:used].copy(), self.labels[:used].copy()
-        self.label_of = self._names.listed()
         del self._found
         self._check_memory(_TO_SPLIT * used + _TO_SEARCH * self.count)
 
@@ -137,7 +141,7 @@ class StepGraph:
         positions = self.find(found.out[:count])
         self.look_at(found, count, positions)
         used = connect(
-            positions, self._names.of(actions, found.key_of),
+            positions, self._labels(actions, found.key_of[:count]),
             actions >= len(self.model.spec.actions), found.parent_of, begin, done,
             self.begins, self.targets, self.labels, used,
         )  # fmt: skip
@@ -151,7 +155,25 @@ class StepGraph:
 
     def find(self, rows: np.ndarray) -> np.ndarray:
         """The positions of these states, UNKNOWN for those that are not here."""
-        return find(fingerprints(rows), self.table, self.where)
+        prints = fingerprints(rows)
+        at = np.searchsorted(self._prints[:-1], prints)  # the last one where there is no equal
+        if not len(self._prints):
+            return np.full(len(prints), UNKNOWN, np.int32)
+        return np.where(self._prints[at] == prints, self._order[at], np.int32(UNKNOWN))
+
+    def _labels(self, actions: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """The label of each step, from its action's number and the values of its keys."""
+        used = np.arange(keys.shape[1]) < self._widths[actions][:, None]
+        codes = np.zeros(len(actions), np.int64)
+        for each in (actions, *np.where(used, keys, 0).T):
+            least = each.min(initial=0)
+            codes = codes * (each.max(initial=0) - least + 1) + each - least
+        _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        numbers = []
+        for action, *values in np.column_stack([actions, keys])[first].tolist():
+            label = action, tuple(values[: self._widths[action]])
+            numbers.append(self._number_of.setdefault(label, len(self._number_of)))
+        return np.array(numbers, np.int32)[inverse]
 
     def look_at(self, found: SuccessorBuffer, count: int, positions: np.ndarray) -> None:
         """Called with steps that were found, and the positions of their targets."""
@@ -165,7 +187,9 @@ class StepGraph:
 
     def _make_candidates(self, room: int) -> None:
         self._check_memory(8 * room * (self.model.words + 4))
-        self._found = SuccessorBuffer(room, self.model.words, _CHUNK, self._names.width)
+        self._found = SuccessorBuffer(
+            room, self.model.words, _CHUNK, int(self._widths.max(initial=0))
+        )
 
     def _check_memory(self, more_bytes: int) -> None:
         if self.states.nbytes + self.nbytes + more_bytes > self.memory:
@@ -180,82 +204,7 @@ def as_words(rows: list[bytes], words: int) -> np.ndarray:
     return np.frombuffer(bytearray().join(rows), np.uint64).reshape(len(rows), words)
 
 
-class _Names:
-    """Numbers labels in the order in which they are met."""
-
-    def __init__(self, keys: list[tuple[str, ...]]):
-        self._widths = np.array([len(each) for each in keys], np.int64)
-        self.width = int(self._widths.max(initial=0))
-        self._known = np.zeros((64, self.width + 1), np.int64)
-        self._used = 0
-
-    def of(self, action_of: np.ndarray, key_of: np.ndarray) -> np.ndarray:
-        """The label of each candidate, from its action's number and the values of its keys."""
-        labels = np.empty(len(action_of), np.int32)
-        done = 0
-        while True:
-            done, self._used = name(
-                action_of, key_of, self._widths, self._known, self._used, labels, done
-            )
-            if done == len(labels):
-                return labels
-            self._known = np.concatenate([self._known, np.zeros_like(self._known)])
-
-    def listed(self) -> list[tuple[int, tuple[int, ...]]]:
-        """The action and the values of the keys of each label."""
-        rows = self._known[: self._used].tolist()
-        return [(action, tuple(values[: self._widths[action]])) for action, *values in rows]
-
-
 # --- Compiled loops; without signatures, so that importing this module compiles nothing -------
-
-
-@kernel()
-def enter(prints, first, table, where) -> None:
-    """Enter the positions first, first + 1, ... of these fingerprints into a hash table."""
-    for k in range(prints.shape[0]):
-        slot = slot_of(table, prints[k])
-        table[slot] = prints[k]
-        where[slot] = first + k
-
-
-@kernel()
-def find(prints, table, where) -> np.ndarray:
-    """The positions of these fingerprints in a hash table; UNKNOWN for those that it has not."""
-    found = np.empty(prints.shape[0], np.int32)
-    for k in range(prints.shape[0]):
-        slot = slot_of(table, prints[k])
-        found[k] = where[slot] if table[slot] == prints[k] else UNKNOWN
-    return found
-
-
-@kernel()
-def name(action_of, key_of, widths, known, used, labels, done) -> tuple[int, int]:
-    """Give candidates from `done` on the numbers of their entries in known[:used], which grows.
-
-    Returns (candidates done, entries used); stops where `known` has no room for another one.
-    """
-    for k in range(done, labels.shape[0]):
-        label = -1
-        guess = labels[k - 1] if k > 0 else 0  # the steps of an action often stand together
-        for step in range(used):
-            at = (guess + step) % used
-            same = known[at, 0] == action_of[k]
-            for column in range(widths[action_of[k]]):
-                same = same and known[at, column + 1] == key_of[k, column]
-            if same:
-                label = at
-                break
-        if label < 0:
-            if used == known.shape[0]:
-                return k, used
-            known[used, 0] = action_of[k]
-            for column in range(widths[action_of[k]]):
-                known[used, column + 1] = key_of[k, column]
-            label = used
-            used += 1
-        labels[k] = label
-    return labels.shape[0], used
 
 
 @kernel()

@@ -44,7 +44,6 @@ from protocol_lab.drawing.logs import (
     or_none,
     set_text,
 )
-from protocol_lab.drawing.pictures import film_strip
 from protocol_lab.explain.wording import letter
 
 __all__ = [
@@ -65,7 +64,6 @@ __all__ = [
     "draw_cluster",
     "drawing_of",
     "entries_of",
-    "film_strip",
     "letter",
     "list_text",
     "membership",

@@ -34,19 +34,11 @@ def film_strip(
     pictures: Sequence[str],
     captions: Sequence[str],
     *,
-    columns: int = 1,
-    width: float = 900,
-    title: str = "A scenario, step by step",
+    columns: int,
+    width: float,
+    title: str,
 ) -> str:
-    """Numbered pictures (SVG texts) below their captions, row by row, as one SVG of this width.
-
-    Raises LabError if there is not one caption for each picture.
-    """
-    if len(pictures) != len(captions):
-        raise LabError(
-            f"A film strip needs one caption a picture; there are {len(pictures)} pictures and"
-            f" {len(captions)} captions."
-        )
+    """Numbered pictures (SVG texts) below their captions, row by row, as one SVG of this width."""
     svg = Svg()
     cell = cell_width(width, columns)
     y, below = _MARGIN, _MARGIN

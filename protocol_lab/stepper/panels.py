@@ -11,8 +11,7 @@ from typing import Any
 
 from protocol_lab.diagrams.comparison import compare_branches
 from protocol_lab.diagrams.sequence import sequence_diagram
-from protocol_lab.drawing.arrangement import arranged, current
-from protocol_lab.drawing.pictures import moment_picture
+from protocol_lab.drawing.pictures import READING_WIDTH, moment_picture
 from protocol_lab.drawing.state_table import draw_state_table, state_columns
 from protocol_lab.errors import LabError
 from protocol_lab.explain.code_path import code_path
@@ -26,6 +25,10 @@ from protocol_lab.traces.walk import Moment, Walk
 
 BEFORE = "before"
 """The default base of the State tab: the state before the one shown."""
+
+_BESIDE_TWO = 62
+"""Pixels of the panel's width that are beside and between two pictures: padding, a scrollbar and a
+gap."""
 
 
 @dataclass
@@ -140,15 +143,14 @@ def compare(walk: Walk, options: Options) -> dict[str, Any]:
     """Two branches side by side at the same number of steps."""
     left, right = _compared(walk, options)
     compared = compare_branches(walk, left, right, options.at)
-    stage = options.stage
-    with arranged(stage.for_two(lambda: compared.pictures) if stage else current()):
-        return {
-            "branches": list(walk.branches),
-            "left": left,
-            "right": right,
-            "at": compared.step,
-            **compared.to_json(),
-        }
+    room = (options.stage.room[0] if options.stage else READING_WIDTH) - _BESIDE_TWO
+    return {
+        "branches": list(walk.branches),
+        "left": left,
+        "right": right,
+        "at": compared.step,
+        **compared.to_json(room),
+    }
 
 
 def board(walk: Walk, options: Options) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from protocol_lab.model.spec import Model
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
 from protocol_lab.stepper.lesson_on_paper import printed_lesson
-from protocol_lab.stepper.live import Live
+from protocol_lab.stepper.live import Live, Show
 from protocol_lab.stepper.resumption import origin_of, resumed
 from protocol_lab.stepper.stage import Stage
 from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
@@ -126,7 +126,7 @@ class PlainStepper:
             self._refresh()
 
     def _refresh(self) -> None:
-        session, walk = self._session, self._session.walk
+        session, walk, about = self._session, self._session.walk, self._session.challenge
         self._options.watched = session.watched
         self._seen.update(walk.moment.path())
         panel = panels.TABS[self._tab](walk, self._options)
@@ -144,17 +144,19 @@ class PlainStepper:
             "spoilers": self._spoilers,
             "aim": self._aim,
             "aims": [{"name": name, "label": words(name)} for name in session.watched_names],
-            "scenario": session.scenario and about_scenario(session.scenario),
+            "scenario": session.about_scenario,
             "scenarios": session.shipped,
             "starts": session.starts,
             "more_starts": session.more_starts,
-            "challenge": session.challenge and self._challenge(),
+            "challenge": about and progress(about, walk, session.hints),
             "part": session.part if session.lesson else None,
             "beat": session.beat,
             "code": self._options.code and panels.code(walk, self._options),
             "board": self._board_of_lesson(),
             "earlier": self._earlier and self._earlier.title,
-            "situations": _situations(walk.model),
+            "situations": [
+                {"name": each.name, "label": each.label} for each in walk.model.spec.situations
+            ],
             "example": example(walk.model),
             "formats": list(FORMATS),
             "export": self._export,
@@ -163,21 +165,18 @@ class PlainStepper:
         self.show("view", view)
         self._compute()
 
-    def _challenge(self) -> dict[str, Any]:
-        session = self._session
-        return progress(self._the_challenge(), session.walk, session.hints)
-
     def _compute(self) -> None:
         """Start the background computations for the state shown, unless they are done."""
         if not self._shown:
             return
         walk, (model, aims) = self.walk, self._aims()
         near = self._spoilers and (model, walk.row, *aims)
-        self._keep("near", near, self._near, model, aims)
-        wanted = (walk.moment, self._options.depth)
-        self._keep("graph", self._tab == "graph" and wanted, self._graph)
+        self._keep("near", near, lambda show: self._live.near(model, walk.row, aims, show))
+        depth = self._options.depth
+        graph = self._tab == "graph" and (walk.moment, depth)
+        self._keep("graph", graph, lambda show: self._live.graph(walk, depth, show))
 
-    def _keep(self, part: str, wanted: Any, compute: Callable[..., None], *values: Any) -> None:
+    def _keep(self, part: str, wanted: Any, compute: Callable[[Show], None]) -> None:
         """Compute a part anew, or mark its present value as valid for the current view."""
         if not wanted:
             self._live.cancel(part)
@@ -187,7 +186,7 @@ class PlainStepper:
         else:
             self._computed[part] = wanted
             self.show(part, {"number": self._number, "working": True})
-            compute(*values)
+            compute(self._shows(part))
 
     def _aims(self) -> tuple[Model, list[str]]:
         """What distances are measured to: a challenge's goal, or all or one of the watched
@@ -199,13 +198,7 @@ class PlainStepper:
             return self._session.goal
         return self.walk.model, [self._aim] if self._aim else self._session.watched_names
 
-    def _near(self, model: Model, aims: list[str]) -> None:
-        self._live.near(model, self.walk.row, aims, self._shows("near"))
-
-    def _graph(self) -> None:
-        self._live.graph(self.walk, self._options.depth, self._shows("graph"))
-
-    def _shows(self, part: str) -> Callable[[dict[str, Any]], None]:
+    def _shows(self, part: str) -> Show:
         """What shows an answer from the background, unless something else is wanted by then."""
         wanted = self._computed[part]
 
@@ -590,12 +583,3 @@ def _content(ending: str, written: str) -> dict[str, str]:
         data = f"data:image/svg+xml;base64,{b64encode(written.encode()).decode()}"
         return {"image": data, "data": data}
     return {"text": written}
-
-
-def about_scenario(scenario: Scenario) -> dict[str, str]:
-    """A scenario's name and title as plain values."""
-    return {"name": scenario.name, "title": scenario.title}
-
-
-def _situations(model: Model) -> list[dict[str, str]]:
-    return [{"name": each.name, "label": each.label} for each in model.spec.situations]

@@ -1,10 +1,9 @@
 """The cluster's picture, as large as its space allows, arranged for a whole walk."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, reduce
-from math import inf
 
 from protocol_lab.drawing.arrangement import (
     FROM_THE_LAST_ROW,
@@ -28,10 +27,6 @@ a larger one makes the stage grow."""
 _SHORT = 20
 """Up to so many moments an arrangement is looked for in which all parts keep their places."""
 
-_MARGINS, _GAP = 50, 10
-"""Pixels of the space's width that are beside and between pictures that are compared: padding and a
-scrollbar, and a gap."""
-
 _WIDE, _LARGEST = 1000, 1.5
 """The width of a room from which type grows with it, and the scale at which it is large enough:
 otherwise the records and lanes grow alone."""
@@ -51,7 +46,7 @@ class Stage:
     """
 
     def __init__(self, room: Size, for_audience: bool = False):
-        self._room, self._for_audience = room, for_audience
+        self.room, self._for_audience = room, for_audience
         self._arrangement: Arrangement | None = None
         self._places: Places | None = None
         self._size: Size = (1, 1)
@@ -68,23 +63,6 @@ class Stage:
                 svg = self._picture(walk)
         self._size = _around(self._size, size_of(svg))
         return {"svg": svg, "width": self._size[0], "height": self._size[1]}
-
-    def for_two(self, pictures: Callable[[], Iterable[str]]) -> Arrangement:
-        """How two pictures are arranged that are compared: beside each other, or below each other
-        if that is too narrow to be read. They may be higher than the space, which is scrolled.
-
-        `pictures()` draws them in the current arrangement.
-        """
-
-        def measure() -> Size:
-            return reduce(_around, map(size_of, pictures()))
-
-        whole = self._room[0] - _MARGINS
-        for width in ((whole - _GAP) / 2, whole):
-            arrangement, size = best(measure, (width, inf), SCREEN)
-            if size[0] <= width:
-                break
-        return arrangement
 
     def _arrange(self, walk: Walk) -> None:
         """Choose an arrangement for the walk, in which its parts keep their places if they can, and
@@ -119,8 +97,8 @@ class Stage:
             return False
         if not self._for_audience:
             return self._fits(self._size)
-        scale = min(room / own for room, own in zip(self._room, self._size))
-        return LEAST * scale >= FROM_THE_LAST_ROW * self._room[1]
+        scale = min(room / own for room, own in zip(self.room, self._size))
+        return LEAST * scale >= FROM_THE_LAST_ROW * self.room[1]
 
     def _choose(self, walk: Walk, every: list[Moment]) -> list[Moment]:
         """Choose by the moments that turn out to be the largest, which are returned; the size is
@@ -129,7 +107,7 @@ class Stage:
         while True:
             sizes_of_few = partial(self._tried_sizes, walk, few)
             if self._for_audience:
-                self._arrangement = best_for_audience(sizes_of_few, self._room)
+                self._arrangement = best_for_audience(sizes_of_few, self.room)
             else:
                 self._arrangement = self._best(sizes_of_few)
             sizes = _measured(walk, every, self._arrangement)
@@ -147,20 +125,20 @@ class Stage:
 
     def _best(self, sizes: Callable[[], list[Size]]) -> Arrangement:
         """The arrangement for type of full size; if none fits the space, it is scrolled."""
-        return best(lambda: reduce(_around, sizes()), self._room, SCREEN)[0]
+        return best(lambda: reduce(_around, sizes()), self.room, SCREEN)[0]
 
     def _units(self, scale: float) -> Size:
         """The room in the picture's own pixels at a scale."""
-        return self._room[0] / scale, self._room[1] / scale
+        return self.room[0] / scale, self.room[1] / scale
 
     def _fill_room(self, walk: Walk, moments: list[Moment]) -> None:
         """Make records wider and lanes higher, as far as all pictures still fit at their scale."""
         at = self._arrangement
         if self._for_audience:
-            scale = self._room[0] / at.width
+            scale = self.room[0] / at.width
         else:
-            most = min(_LARGEST, max(1, self._room[0] / _WIDE))
-            scale = max(1, min(most, *(room / own for room, own in zip(self._room, self._size))))
+            most = min(_LARGEST, max(1, self.room[0] / _WIDE))
+            scale = max(1, min(most, *(room / own for room, own in zip(self.room, self._size))))
         width, height = self._units(scale)
 
         def fits(each: Arrangement) -> bool:
@@ -194,9 +172,9 @@ class Stage:
     def _fits(self, size: Size) -> bool:
         """Does a picture of this size fit the space, at an audience's scale or at its own?"""
         if self._for_audience:
-            width, height = self._units(self._room[0] / self._arrangement.width)
+            width, height = self._units(self.room[0] / self._arrangement.width)
         else:
-            width, height = self._room
+            width, height = self.room
         return size[0] <= width and size[1] <= height
 
 

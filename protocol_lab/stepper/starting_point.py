@@ -41,13 +41,14 @@ class Session:
     part: int = 0
     beat: int = 0
     shipped: list[dict[str, str]] = field(init=False)
+    about_scenario: dict[str, str] | None = field(init=False)
     starts: list[str] = field(init=False)
     more_starts: bool = field(init=False)
 
     def __post_init__(self) -> None:
         model = self.walk.model
-        shipped = shipped_scenarios(known_as(model.spec))
-        self.shipped = [{"name": each.name, "title": each.title} for each in shipped]
+        self.shipped = [_about(each) for each in shipped_scenarios(known_as(model.spec))]
+        self.about_scenario = self.scenario and _about(self.scenario)
         first = list(islice(initial_texts(model), OFFERED + 1))
         self.starts, self.more_starts = first[:OFFERED], len(first) > OFFERED
 
@@ -136,6 +137,10 @@ def _begun(of: Any, like: Model | None) -> tuple[Walk, list[str]]:
         "A stepper needs a model (spec.bind(...)), a walk, a scenario, a challenge or an"
         f" exploration's result, not {type(of).__name__}."
     )
+
+
+def _about(scenario: Scenario) -> dict[str, str]:
+    return {"name": scenario.name, "title": scenario.title}
 
 
 def shipped_scenarios(spec_name: str) -> list[Scenario]:

@@ -266,7 +266,7 @@ def test_a_typed_state_is_found_and_lies_ahead(talk):
     key(stepper, "find").click()
     key(stepper, "find-typed").fill("s.zk_state.leader == 2")
     key(stepper, "find-do").click()
-    finding = stepper.locator(".ls-finding")
+    finding = stepper.locator(".ls-progress-find")
     expect(finding).to_contain_text("nearest such state")
     expect(stepper.locator(".ls-lane.ls-current")).to_have_text("to: s.zk_state.leader == 2")
     expect(stepper.locator(".ls-choice.ls-ahead")).to_be_visible()

@@ -13,8 +13,8 @@ from kafka_spec.draw.logs import logs_label
 from protocol_lab import LabError, drawing
 from protocol_lab.catalog import load
 from protocol_lab.diagrams.state_graph import around, reachable, state_graph
-from protocol_lab.drawing import Cluster, Entry, Lane, Text, draw_cluster, film_strip, palette
-from protocol_lab.drawing.pictures import moment_picture, picture_strip
+from protocol_lab.drawing import Cluster, Entry, Lane, Text, draw_cluster, palette
+from protocol_lab.drawing.pictures import film_strip, moment_picture, picture_strip
 from protocol_lab.drawing.svg import text_width
 from protocol_lab.model import transitions as stepping
 from protocol_lab.model.step_text import find_initial, find_step
@@ -365,7 +365,9 @@ def test_a_film_strip_holds_every_picture_and_caption():
     rows = play(model, TALK[:3])
     pictures = [model.spec.draw(model, row) for row in rows]
     for columns in (1, 2):
-        strip = film_strip(pictures, ["one", "two", "three", "four"], columns=columns, title="T")
+        strip = film_strip(
+            pictures, ["one", "two", "three", "four"], columns=columns, width=900, title="T"
+        )
         root = ElementTree.fromstring(strip)
         assert len(root.findall(f"{SVG}svg")) == 4
         assert {"one", "two", "three", "four", "1", "2", "3", "4"} <= set(texts(strip))

@@ -43,7 +43,7 @@ function drawFind(view, find, send) {
     button("find-do", "find the shortest way"),
   );
   const stop = () => send({ command: "stop_finding" });
-  return h("div", {}, offered, own, h("div", { class: "ls-finding", "aria-live": "polite" }, drawProgress(find, "find-stop", stop)));
+  return h("div", {}, offered, own, h("div", { class: "ls-progress-find", "aria-live": "polite" }, drawProgress(find, "find-stop", stop)));
 }
 
 /** What a search in the background says of itself, with a button that stops it. */
@@ -87,7 +87,7 @@ function drawLoad(view, reading, send, stop) {
     h("label", {}, "Or paste a trace ", text),
     h("label", {}, "or from a file ", file),
     button("paste-do", "walk along it"),
-    h("div", { class: "ls-reading", "aria-live": "polite" }, drawProgress(reading, "reading-stop", stop)),
+    h("div", { class: "ls-progress-reading", "aria-live": "polite" }, drawProgress(reading, "reading-stop", stop)),
   );
   const others = h("div", {}, shipped, drawRestart(view, send), drawBack(view, send));
   return h("div", { class: "ls-columns" }, others, pasted);

@@ -552,11 +552,11 @@ function render({ model: widget, el }) {
   const onNear = () => keepingPlace(root, () => drawDistances(model.get("view")));
   const onGraph = () => model.get("view").tab === "graph" && draw();
 
-  function onFind() {
-    const place = parts.drawer.querySelector(".ls-finding");
-    const drawn = drawProgress(model.get("find"), "find-stop", () => act({ command: "stop_finding" }));
-    if (place) put(place, drawn);
-  }
+  /** How far a search in the background is: it stands in the drawer from which it was begun. */
+  const showing = (trait, stop) => () => {
+    const place = parts.drawer.querySelector(`.ls-progress-${trait}`);
+    if (place) put(place, drawProgress(model.get(trait), `${trait}-stop`, stop));
+  };
 
   function onLesson() {
     takeLesson();
@@ -565,17 +565,12 @@ function render({ model: widget, el }) {
 
   const stopReading = () => send({ command: "stop_reading" });
 
-  function onReading() {
-    const place = parts.drawer.querySelector(".ls-reading");
-    if (place) put(place, drawProgress(model.get("reading"), "reading-stop", stopReading));
-  }
-
   const heard = {
     "change:view": onView,
     "change:near": onNear,
     "change:graph": onGraph,
-    "change:find": onFind,
-    "change:reading": onReading,
+    "change:find": showing("find", () => act({ command: "stop_finding" })),
+    "change:reading": showing("reading", stopReading),
     "change:lesson": onLesson,
   };
   for (const [event, answer] of Object.entries(heard)) model.on(event, answer);
