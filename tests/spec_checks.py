@@ -16,12 +16,18 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import Attempt, attempts, initial
 from protocol_lab.traces.scenarios import play, read_scenario
+from protocol_lab.traces.text_exports import linked_scenario
 from protocol_lab.traces.walk import Walk
 
 Case = tuple[str, tuple[tuple[str, object], ...]]
 """A spec's name and the constants to bind, hashable."""
 
 ENGINES = ("native", "python")
+
+
+def read_link(text: str, model: Model | None = None) -> Walk:
+    """The walk of a link, at its end."""
+    return play(linked_scenario(text), model)
 
 
 def bind(name: str, **constants) -> Model:

@@ -14,8 +14,8 @@ from protocol_lab.errors import SpecError
 from protocol_lab.explore import explore
 from protocol_lab.spark.model_transfer import pack_model, unpack_model
 from protocol_lab.traces.scenarios import play, read_scenario
-from protocol_lab.traces.text_exports import read_link
 from tests import ROOT
+from tests.spec_checks import read_link
 
 COUNTER = '''
 """Counts to three."""

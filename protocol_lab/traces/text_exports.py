@@ -14,7 +14,6 @@ from protocol_lab import catalog
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.model.constants import show
 from protocol_lab.model.layout import Array, Bag, NodeSet, Per, Seq, size_with
-from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import Step
 from protocol_lab.traces.events import (
@@ -28,7 +27,7 @@ from protocol_lab.traces.events import (
     lifelines,
     walk_events,
 )
-from protocol_lab.traces.scenarios import Scenario, parse_scenario, play, scenario_text
+from protocol_lab.traces.scenarios import Scenario, parse_scenario, scenario_text
 from protocol_lab.traces.walk import Walk
 from protocol_lab.visible_text import visible
 
@@ -136,15 +135,6 @@ def link_text(walk: Walk, challenge: str = "") -> str:
 def is_link(text: str) -> bool:
     """Is there a link in the text?"""
     return _LINK.search(text) is not None
-
-
-def read_link(text: str, model: Model | None = None) -> Walk:
-    """The walk of a link, at its end.
-
-    `model` supplies a spec that is in no package but in a notebook's cell; the constants are the
-    link's. Raises LabError for a link that is incomplete, or does not play.
-    """
-    return play(linked_scenario(text), model)
 
 
 def linked_scenario(text: str) -> Scenario:

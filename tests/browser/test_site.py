@@ -17,10 +17,10 @@ from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.page.search_files import Searches
 from protocol_lab.site.build import build
 from protocol_lab.stepper.plain_stepper import PlainStepper
-from protocol_lab.traces.text_exports import read_link
 from tests import ROOT
 from tests.browser.readability import READ
 from tests.not_run import not_run
+from tests.spec_checks import read_link
 
 pytestmark = pytest.mark.browser
 

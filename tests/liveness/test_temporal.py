@@ -29,10 +29,11 @@ from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.liveness.check import check_property
 from protocol_lab.model.temporal_formulas import Fairness
 from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
-from protocol_lab.traces.text_exports import link_text, read_link, to_itf, to_mermaid
+from protocol_lab.traces.text_exports import link_text, to_itf, to_mermaid
 from protocol_lab.traces.walk import Walk
 from tests import graph_spec, request_reply
 from tests.graph_spec import STATES, a, b, f, p, q
+from tests.spec_checks import read_link
 from tests.toy_specs import counter
 
 FORMULAS = [always(p), eventually(p), always_eventually(p), eventually_always(p), leads_to(p, q)]

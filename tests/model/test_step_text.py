@@ -10,9 +10,10 @@ from protocol_lab.model.constants import choice
 from protocol_lab.model.step_text import start_text
 from protocol_lab.model.transitions import initial
 from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
-from protocol_lab.traces.text_exports import link_text, read_link, to_itf
+from protocol_lab.traces.text_exports import link_text, to_itf
 from protocol_lab.traces.walk import Walk
 from tests import ROOT
+from tests.spec_checks import read_link
 from tests.toy_specs import letters
 
 

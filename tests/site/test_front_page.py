@@ -15,8 +15,8 @@ from protocol_lab.site.front_page import contents, in_reading_order, page
 from protocol_lab.site.sessions import Sessions
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.starting_point import begin
-from protocol_lab.traces.text_exports import read_link
 from tests import ROOT
+from tests.spec_checks import read_link
 
 SOURCES = {
     "notebooks/00_start_here.ipynb": json.dumps({"cells": [{"source": "# Start\nhere"}]}),

@@ -30,9 +30,10 @@ from protocol_lab.teaching.challenges import challenge_named
 from protocol_lab.tla import module as tla_module
 from protocol_lab.tla.module import written
 from protocol_lab.traces.scenarios import parse_scenario
-from protocol_lab.traces.text_exports import link_text, read_link
+from protocol_lab.traces.text_exports import link_text
 from protocol_lab.traces.walk import Walk
 from tests.patience import PATIENCE
+from tests.spec_checks import read_link
 from tests.tlc_traces import TRACES
 from tests.toy_specs import CounterConstants, CounterState, counter, letters
 
