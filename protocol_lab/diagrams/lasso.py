@@ -9,6 +9,7 @@ from protocol_lab.drawing.pictures import READING_WIDTH, happened, place, size_o
 from protocol_lab.drawing.svg import Svg, wrap
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
+from protocol_lab.quantities import counted
 from protocol_lab.traces.walk import Moment, Walk
 
 _MARGIN, _BETWEEN, _LINE, _SIZE = 14, 46, 18, 13
@@ -27,17 +28,13 @@ def lasso_picture(walk: Walk) -> str:
     loop = path[-1:] if stays else path[walk.loop_from - 1 : -1]
     svg, y = Svg(_SIZE), float(_MARGIN)
     title = f"{spec_title(walk.model.spec.name)}: one run"
-    y = _heading(svg, y, f"How it comes to the loop, in {_steps(walk.loop_from - 1)}:")
+    y = _heading(svg, y, f"How it comes to the loop, in {counted(walk.loop_from - 1, 'step')}:")
     for moment in path[1 : walk.loop_from]:
         y = _listed(svg, y, moment, happened(walk.model, moment))
-    y = _heading(svg, y + 8, f"The loop, in {_steps(len(loop))}, for ever:") + _OUTSIDE
+    y = _heading(svg, y + 8, f"The loop, in {counted(len(loop), 'step')}, for ever:") + _OUTSIDE
     y = _ring(svg, walk, loop, y)
     told = f"{title}. {happened(walk.model, path[-1])} {path[-1].going_on}"
     return svg.document(READING_WIDTH, y + _MARGIN, title, told)
-
-
-def _steps(count: int) -> str:
-    return f"{count} step{'' if count == 1 else 's'}"
 
 
 def _heading(svg: Svg, y: float, text: str) -> float:

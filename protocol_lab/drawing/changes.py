@@ -16,17 +16,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any
 
-from protocol_lab.drawing.cluster import (
-    Bar,
-    Card,
-    Cluster,
-    Entry,
-    Flag,
-    Lane,
-    Message,
-    Messages,
-    Text,
-)
+from protocol_lab.drawing.cluster import Bar, Card, Cluster, Entry, Flag, Lane, Messages, Text
 from protocol_lab.drawing.cluster_picture.placement import draw_cluster
 from protocol_lab.errors import EvaluationError
 from protocol_lab.explain.wording import spec_title
@@ -208,9 +198,5 @@ def _messages(now: Messages, before: Messages | None) -> Messages:
             known.remove(each.topic or each)
             items.append(each)
         else:
-            items.append(each if each.mark else _as_new(each))
+            items.append(replace(each, mark=each.mark or "new"))
     return replace(now, items=items)
-
-
-def _as_new(message: Message) -> Message:
-    return replace(message, mark="new")

@@ -53,33 +53,20 @@ def rename_set(source, at, to, width, most, names, first) -> None:
 
 
 @inner
-def sort_items(data, at, count, width) -> None:
-    """Sort records of `width` bytes, by their bytes, as a bag keeps them."""
+def sort_items(data, at, count, width, first, sign) -> None:
+    """Sort items of `width` bytes, as a bag keeps them: records by their bytes, where `first` is 0;
+    numbers from their highest byte down, which is the last, with sign 128 if they may be
+    negative."""
+    step = -1 if first > 0 else 1
     for k in range(1, count):
         j = k
         while j > 0:
             left, right = at + (j - 1) * width, at + j * width
-            b = 0
-            while b < width and data[left + b] == data[right + b]:
-                b += 1
-            if b == width or data[left + b] < data[right + b]:
-                break
-            for b in range(width):
-                data[left + b], data[right + b] = data[right + b], data[left + b]
-            j -= 1
-
-
-@inner
-def sort_numbers(data, at, count, width, sign) -> None:
-    """Sort numbers of `width` bytes, lowest byte first; sign is 128 if they may be negative."""
-    for k in range(1, count):
-        j = k
-        while j > 0:
-            left, right = at + (j - 1) * width, at + j * width
-            b, flipped = width - 1, sign  # the highest byte has the sign
-            while b >= 0 and data[left + b] == data[right + b]:
-                b, flipped = b - 1, 0
-            if b < 0 or data[left + b] ^ flipped < data[right + b] ^ flipped:
+            b, same = first, 0
+            while same < width and data[left + b] == data[right + b]:
+                b, same = b + step, same + 1
+            flipped = sign if same == 0 else 0  # the highest byte has the sign
+            if same == width or data[left + b] ^ flipped < data[right + b] ^ flipped:
                 break
             for b in range(width):
                 data[left + b], data[right + b] = data[right + b], data[left + b]

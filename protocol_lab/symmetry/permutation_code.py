@@ -113,10 +113,9 @@ class _Text:
                 self.end()
                 if getattr(layout, "kind", "") == "bag":
                     count = f"{begin}, {_length(layout, at)}, {item.size}"
-                    if isinstance(item, IntegerLayout):
-                        self.line(f"sort_numbers(source, {count}, {128 if item.signed else 0})")
-                    else:
-                        self.line(f"sort_items(source, {count})")
+                    is_number = isinstance(item, IntegerLayout)
+                    first, sign = item.size - 1 if is_number else 0, is_number and item.signed
+                    self.line(f"sort_items(source, {count}, {first}, {128 if sign else 0})")
             case StructLayout():
                 for name, part in layout.fields.items():
                     offset = layout.offsets[name]
