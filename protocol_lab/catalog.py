@@ -121,7 +121,7 @@ def _in_catalog(name: str) -> Spec | None:
     full = _module_of(name)
     root = Path(next(iter(_imported(_package_of(name)).__path__))).parent
     with read_again(root, full):
-        return _spec_in(name) if _module_exists(full) else None
+        return None if importlib.util.find_spec(full) is None else _spec_in(name)
 
 
 def _belongs_to_catalog(name: str) -> bool:
@@ -210,7 +210,3 @@ def packages() -> list[str]:
         for each in pkgutil.iter_modules(folders)
         if each.ispkg and each.name.endswith("_spec")
     )
-
-
-def _module_exists(full: str) -> bool:
-    return importlib.util.find_spec(full) is not None

@@ -95,7 +95,7 @@ def main(words: list[str] | None = None) -> int:
         return _run(_parser().parse_args(words), words)
     except LabError as error:
         end_with(str(error), words)
-        return _exit_code(error)
+        return FAILED if isinstance(error, SpecError | KitDefect) else BAD_INPUT
     except KeyboardInterrupt:
         end_with("interrupted", words)
         return EXIT_CODES[Verdict.UNDECIDED]
@@ -118,10 +118,6 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
             end_with(f"Standard output can't be written ({error.strerror}).", words)
             return FAILED
         return crash(error, words)
-
-
-def _exit_code(error: LabError) -> int:
-    return FAILED if isinstance(error, SpecError | KitDefect) else BAD_INPUT
 
 
 @contextmanager

@@ -21,7 +21,6 @@ from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.claims import claims_something
-from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import initial
 from protocol_lab.system.folders import cache_folder
 from protocol_lab.system.operating_system import cores, take_the_lowest_priority, try_lock
@@ -71,18 +70,14 @@ def _report(title: str, work) -> list[str]:
 
 def compile_all(name: str) -> None:
     """Compile a spec for the layouts that the kit uses, by small searches. Raises LabError."""
-    models = {tuple(model.layout.offsets.items()): model for model in _models(name)}
+    shaped = [read_scenario(path).model() for path in scenarios_of(name)]
+    models = {tuple(each.layout.offsets.items()): each for each in (load(name).bind(), *shaped)}
     for model in models.values():
         explore(model, max_states=10_000, progress=False)
         Nearness(model, max_states=10_000).ask(next(initial(model)).row)
         for each in model.spec.properties:
             if claims_something(model, each):
                 check_property(model, each.name, max_states=1_000, progress=False)
-
-
-def _models(name: str) -> list[Model]:
-    """The spec with its defaults and with the constants of each of its scenarios."""
-    return [load(name).bind(), *(read_scenario(path).model() for path in scenarios_of(name))]
 
 
 def _play_all(package: str) -> None:

@@ -61,7 +61,7 @@ def assembled(lab: Lab, submission: Submission, names: list[str], folder: Path) 
     after = next(k for k, each in enumerate(pieces) if isinstance(each, ast.ImportFrom)) + 1
     language = ast.parse(f"from protocol_lab import {', '.join(sorted(LANGUAGE))}").body
     given = ast.parse("\n".join(f"{k} = {v}" for k, v in numbers.items())).body
-    first_action = next(k for k, each in enumerate(pieces) if _is_written(each, lab))
+    first_action = next(k for k, e in enumerate(pieces) if getattr(e, "name", "") in lab.written)
     pieces[first_action:first_action] = [*given, *helpers.values()]
     pieces[after:after] = language
     skeleton.body = pieces
@@ -70,10 +70,6 @@ def assembled(lab: Lab, submission: Submission, names: list[str], folder: Path) 
     path = folder / f"{lab.name}.py"
     path.write_text(text, encoding="utf-8")
     return Assembled(path, _lines(text, {**helpers, **own}))
-
-
-def _is_written(node: ast.stmt, lab: Lab) -> bool:
-    return isinstance(node, ast.FunctionDef) and node.name in lab.written
 
 
 def _docstring(function: ast.FunctionDef) -> list[ast.stmt]:

@@ -133,13 +133,10 @@ def _try(spec: Spec, lab: Lab, number: int, constants: dict[str, Any]) -> None:
         if found.verdict == Verdict.VIOLATED:
             doc = next(each.doc for each in spec.properties if each.name == name)
             claim = first_line(doc).rstrip(".")
-            raise _Lacking(f"with {size} {name} breaks, the claim that {_small(claim)}", found)
+            claim = claim[:1].lower() + claim[1:]
+            raise _Lacking(f"with {size} {name} breaks, the claim that {claim}", found)
         if found.verdict == Verdict.UNDECIDED:
             raise _Lacking(f"with {size} it is undecided: {found.undecided_reason}")
-
-
-def _small(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 def _expect_safe(model: Model, lab: Lab, invariants: list[str], size: str) -> TrialGraph:

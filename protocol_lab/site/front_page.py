@@ -160,11 +160,8 @@ def _lists(sources: dict[str, str], title_of: Callable[[str], str]) -> Iterator[
 
 def _folder(name: str) -> str:
     path = PurePosixPath(name)
-    return path.parent.name if path.suffix == ".ipynb" or _is_lesson(name) else "further reading"
-
-
-def _is_lesson(name: str) -> bool:
-    return name.startswith(LESSONS)
+    is_lesson = path.suffix == ".ipynb" or name.startswith(LESSONS)
+    return path.parent.name if is_lesson else "further reading"
 
 
 def _address(name: str) -> str:

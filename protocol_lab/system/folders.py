@@ -10,14 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-class _Process:
-    """Owns the folders that last as long as the process."""
-
-
-_process = _Process()
-
-
-def temporary_folder(purpose: str, owner: object = _process, place: str | None = None) -> Path:
+def temporary_folder(purpose: str, owner: object = sys, place: str | None = None) -> Path:
     """A new folder, which is removed with its owner (or by `remove`), or when the process ends.
 
     purpose: a part of its name; place: where it is made, by default the temporary directory.

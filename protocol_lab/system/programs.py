@@ -37,7 +37,8 @@ def find_java() -> Path:
     for java in [*_installed_javas(), _java_from_the_wheel()]:
         home, version = _ask_java(java)
         if version >= OLDEST_JAVA:
-            return home if _has_vector_module(java) else _wrapped(java)
+            lacks_module = _run_java(java, VECTOR_MODULE, "-version").returncode
+            return _wrapped(java) if lacks_module else home
         newest = max(newest, version)
     found = f"the newest here is {newest}" if newest else "there is none here"
     raise LabError(f"Spark needs Java, and {found}: {INSTALL_JAVA.format(_installer())}.")
@@ -98,10 +99,6 @@ def _ask_java(java: Path) -> tuple[Path, int]:
     if answer.returncode or not home or not version:
         return java, 0
     return Path(home[1].strip()), int(version[1])
-
-
-def _has_vector_module(java: Path) -> bool:
-    return _run_java(java, VECTOR_MODULE, "-version").returncode == 0
 
 
 def _run_java(java: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

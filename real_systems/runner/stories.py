@@ -6,7 +6,7 @@ stories of a system are the list STORIES in real_systems/SYSTEM/stories.py.
 """
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
@@ -151,7 +151,8 @@ def _play(story: Story, stage: Any) -> None:
 
 def stories() -> dict[str, Story]:
     """All stories of the kit by name, in the order of the systems."""
-    return {story.name: story for module in _modules() for story in module.STORIES}
+    modules = [importlib.import_module(f"real_systems.{each}.stories") for each in SYSTEMS]
+    return {story.name: story for module in modules for story in module.STORIES}
 
 
 def story_of(name: str) -> Story:
@@ -186,8 +187,3 @@ def recordings_file(story: Story) -> Path:
     """The file with the recordings of a system's stories, beside the module of this one."""
     module = importlib.import_module(story.play.__module__)
     return Path(module.__file__).with_name("recordings.json")
-
-
-def _modules() -> Iterator[Any]:
-    for system in SYSTEMS:
-        yield importlib.import_module(f"real_systems.{system}.stories")

@@ -87,8 +87,9 @@ class StoryRun:
     def _repr_html_(self) -> str:
         lines = escape("\n".join(map(str, self.recording.acts)))
         verdict = "<br>".join(map(escape, self.verdict))
+        header = re.sub("`(.*?)`", r"<code>\1</code>", escape(self.header))
         parts = [
-            f"<p><b>{_with_code(escape(self.header))}</b></p>",
+            f"<p><b>{header}</b></p>",
             f"<details><summary>every act, with the second in which it happened</summary>"
             f"<pre>{lines}</pre></details>",
             f"<p>{verdict}</p>",
@@ -97,11 +98,6 @@ class StoryRun:
             alternative = f"{self.recording.story}, moment by moment"
             parts.insert(2, image_html(self.strip(), alternative))
         return "".join(parts)
-
-
-def _with_code(text: str) -> str:
-    """What stands between backticks, as code."""
-    return re.sub("`(.*?)`", r"<code>\1</code>", text)
 
 
 def beside_step(act: Act) -> str:

@@ -112,7 +112,7 @@ class LogWriter:
 
     def begin(self, time: int, leader: int) -> None:
         """The cluster starts, and the topic is created."""
-        level = next(value for since, value in reversed(_LEVELS.items()) if _at_least(self, since))
+        level = [_LEVELS[each] for each in _LEVELS if _number(each) <= _number(self.release)][-1]
         self.record(time, "FEATURE_LEVEL_RECORD", name="metadata.version", featureLevel=level)
         if self.elr:
             name = "eligible.leader.replicas.version"
@@ -218,10 +218,6 @@ class LogWriter:
 def _number(release: str) -> tuple[int, int]:
     major, minor, *_ = release.split(".")
     return int(major), int(minor)
-
-
-def _at_least(writer: LogWriter, release: str) -> bool:
-    return _number(writer.release) >= _number(release)
 
 
 # --- What tools print -----------------------------------------------------------------------------

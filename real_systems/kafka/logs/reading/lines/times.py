@@ -97,17 +97,14 @@ def order_of(texts: Sequence[str]) -> str:
     days = {order: [_day_of(each, order) for each in dates] for order in ORDERS}
     right = [order for order in ORDERS if None not in days[order]]
     if len(right) == 2:
-        near = [order for order in right if len(dates) > 1 and _span(days[order]) <= 2]
+        spans = {order: max(days[order]) - min(days[order]) for order in right}
+        near = [order for order in right if len(dates) > 1 and spans[order] <= 2]
         same = sorted(map(str, days["dmy"])) == sorted(map(str, days["mdy"]))
         right = right[:1] if same else near
     return right[0] if len(right) == 1 else ""
 
 
 _DATE = re.compile(r"(?<![\d.:+-])(\d\d?)[-/.](\d\d?)[-/.](\d{4})(?!\d)")
-
-
-def _span(days: list[int]) -> int:
-    return max(days) - min(days)
 
 
 def _day_of(text: str, order: str) -> int | None:
