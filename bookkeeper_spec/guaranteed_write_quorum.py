@@ -72,9 +72,7 @@ class Constants(NamedTuple):
     clients: ClientCount = 2
     write_quorum: WriteQuorum = 2
     ack_quorum: AckQuorum = 1
-    send_limit: Annotated[
-        int, Limits(1, 4, "entries that the writer has to write", classes=(1, 2, 4))
-    ] = 1
+    send_limit: Annotated[int, Limits(1, 4, "entries that the writer has to write")] = 1
     inflight_limit: InflightLimit = 1
     recovery_reads_fence: RecoveryReadsFence = 1
     max_lost_messages: MaxLostMessages = NO_LIMIT

@@ -38,7 +38,7 @@ from protocol_lab import *
 class Constants(NamedTuple):
     """The size of the model, and how far to look."""
 
-    clients: Annotated[int, Limits(1, 5, "clients that may lead", classes=(3, 5))] = 2
+    clients: Annotated[int, Limits(1, 5, "clients that may lead")] = 2
     ledger_limit: Annotated[
         int,
         Limits(

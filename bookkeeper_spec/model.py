@@ -32,7 +32,7 @@ from protocol_lab import *
 
 # --- Constants -----------------------------------------------------------------------------------
 
-BookieCount = Annotated[int, Limits(1, 7, "bookies that there are", classes=(4, 7))]
+BookieCount = Annotated[int, Limits(1, 7, "bookies that there are")]
 
 ClientCount = Annotated[int, Limits(1, 4, "clients, one of which creates the ledger", (2, 3, 4))]
 
@@ -40,9 +40,7 @@ WriteQuorum = Annotated[int, Limits(1, "bookies", "bookies that store each entry
 
 AckQuorum = Annotated[int, Limits(1, "write_quorum", "bookies that have to confirm each entry")]
 
-SendLimit = Annotated[
-    int, Limits(1, 6, "entries that the writer has to write", classes=(1, 2, 4, 6))
-]
+SendLimit = Annotated[int, Limits(1, 6, "entries that the writer has to write")]
 
 InflightLimit = Annotated[int, Limits(1, 6, "entries that may be unconfirmed at a time")]
 

@@ -22,7 +22,7 @@ Bookie = Node("all_bookies")
 class Constants(NamedTuple):
     """The pool that ensembles are chosen from."""
 
-    all_bookies: Annotated[int, Limits(1, 7, "bookies to choose ensembles from", classes=(7,))] = 3
+    all_bookies: Annotated[int, Limits(1, 7, "bookies to choose ensembles from")] = 3
 
 
 def enough_satisfy(satisfying: NodeSet(Bookie), cohort_size, ack_quorum) -> bool:

@@ -34,7 +34,7 @@ from protocol_lab import *
 class Constants(NamedTuple):
     """The size of the model, and how far to look."""
 
-    replicas: Annotated[int, Limits(1, 7, "brokers that hold the partition", classes=(3, 7))] = 3
+    replicas: Annotated[int, Limits(1, 7, "brokers that hold the partition")] = 3
     leader: Annotated[int, Limits(1, "replicas", "the replica that leads")] = 1
     max_offset: Annotated[int, Limits(1, 99, "unused, as in the original")] = 2
     max_leader_offset: Annotated[

@@ -17,7 +17,7 @@ from protocol_lab import *
 class Size(NamedTuple):
     """The constants that it shares with the variants."""
 
-    log_size: Annotated[int, Limits(0, 32, "records that fit into the log", classes=(3, 8, 32))] = 2
+    log_size: Annotated[int, Limits(0, 32, "records that fit into the log")] = 2
     max_records: Annotated[int, Limits(0, 99, "records written in total")] = 2
 
 

@@ -25,9 +25,9 @@ from protocol_lab import *
 class Constants(NamedTuple):
     """The size of the model."""
 
-    replicas: Annotated[int, Limits(0, 7, "replicas, each with a log", classes=(3, 7))] = 2
+    replicas: Annotated[int, Limits(0, 7, "replicas, each with a log")] = 2
     log_records: Annotated[int, Limits(0, 99, "different records to append")] = 2
-    log_size: Annotated[int, Limits(0, 32, "records that fit into a log", classes=(3, 8, 32))] = 2
+    log_size: Annotated[int, Limits(0, 32, "records that fit into a log")] = 2
 
 
 CONFIGURATIONS = (Configuration("default", "two replicas, two records", "49 distinct states"),)

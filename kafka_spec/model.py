@@ -36,12 +36,10 @@ from protocol_lab import *
 class Constants(NamedTuple):
     """The size of the model."""
 
-    replicas: Annotated[int, Limits(0, 7, "brokers that hold the partition", classes=(3, 7))] = 3
-    log_size: Annotated[int, Limits(0, 32, "records that fit into a log", classes=(3, 8, 32))] = 2
+    replicas: Annotated[int, Limits(0, 7, "brokers that hold the partition")] = 3
+    log_size: Annotated[int, Limits(0, 32, "records that fit into a log")] = 2
     max_records: Annotated[int, Limits(0, 99, "records written in total")] = 2
-    max_leader_epoch: Annotated[
-        int, Limits(0, 39, "the last leader epoch, counted from 0", classes=(3, 9, 39))
-    ] = 2
+    max_leader_epoch: Annotated[int, Limits(0, 39, "the last leader epoch, counted from 0")] = 2
 
 
 # --- State -----------------------------------------------------------------------------------

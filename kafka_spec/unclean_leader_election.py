@@ -47,13 +47,13 @@ from protocol_lab import *
 class Constants(NamedTuple):
     """The size of the model, what is configured, and how far to look."""
 
-    replicas: Annotated[int, Limits(1, 7, "brokers that hold the partition", classes=(3, 7))] = 3
+    replicas: Annotated[int, Limits(1, 7, "brokers that hold the partition")] = 3
     unstable_replica: Annotated[int, Limits(1, "replicas", "the one that leads first and dies")] = 1
     min_isr: Annotated[
         int, Limits(0, 99, "members that the ISR needs to commit (min.insync.replicas)")
     ] = 2
     producers: Annotated[
-        int, Limits(0, 7, "producers, each with one message in flight at most", classes=(7,))
+        int, Limits(0, 7, "producers, each with one message in flight at most")
     ] = 2
     election_rule: Annotated[
         str,

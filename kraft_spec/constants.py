@@ -21,14 +21,10 @@ class Constants(NamedTuple):
     max_cluster_size: Annotated[int, Limits(1, 7, "an addition needs fewer voters than these")] = 4
     hosts: Annotated[
         int,
-        Limits("init_cluster_size", 9, "hosts that a new server may be started on", classes=(9,)),
+        Limits("init_cluster_size", 9, "hosts that a new server may be started on"),
     ] = 3
-    value: Annotated[
-        int, Limits(0, 7, "values that clients write, each at most once", classes=(7,))
-    ] = 1
-    max_spawned_servers: Annotated[
-        int, Limits("init_cluster_size", 7, "servers ever started", classes=(3, 5, 7))
-    ] = 2
+    value: Annotated[int, Limits(0, 7, "values that clients write, each at most once")] = 1
+    max_spawned_servers: Annotated[int, Limits("init_cluster_size", 7, "servers ever started")] = 2
 
     # --- How far to look -----------------------------------------------------------------------
     max_epoch: Annotated[

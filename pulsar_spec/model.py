@@ -27,19 +27,15 @@ from protocol_lab import *
 class Constants(NamedTuple):
     """How much happens, and what of it is modelled. All of it is finite: nothing is cut off."""
 
-    message_sent_limit: Annotated[
-        int, Limits(0, 20, "messages that the producer sends", classes=(3, 8, 20))
-    ] = 3
+    message_sent_limit: Annotated[int, Limits(0, 20, "messages that the producer sends")] = 3
     compaction_times_limit: Annotated[
-        int, Limits(0, 20, "compacted ledgers that may be written", classes=(3, 8, 20))
+        int, Limits(0, 20, "compacted ledgers that may be written")
     ] = 3
     model_consumer: Annotated[int, flag("is there a consumer")] = 0
     consume_times_limit: Annotated[
         int, Limits(0, 99, "times that a consumer which reads does so from start to end")
     ] = 0
-    key_space: Annotated[
-        int, Limits(0, 20, "keys beside the null key: 1, 2, ...", classes=(2, 8, 20))
-    ] = 2
+    key_space: Annotated[int, Limits(0, 20, "keys beside the null key: 1, 2, ...")] = 2
     value_space: Annotated[int, Limits(0, 99, "values beside the null value: 1, 2, ...")] = 2
     retain_null_key: Annotated[
         int, flag("does compaction keep messages without a key (topicCompactionRetainNullKey)")

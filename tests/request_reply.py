@@ -19,7 +19,7 @@ NOTHING, IN_MEMORY, ON_DISK = 0, 1, 2
 
 
 class Constants(NamedTuple):
-    clients: Annotated[int, Limits(1, 3, "clients of the server", classes=(2, 3))] = 1
+    clients: Annotated[int, Limits(1, 3, "clients of the server")] = 1
     requests: Annotated[int, Limits(1, 9, "requests that each client makes")] = 1
     retries: Annotated[int, Limits(0, 9, "times that each client may send again")] = 1
     crashes: Annotated[int, Limits(0, 9, "times that the server may crash")] = 1
@@ -28,7 +28,7 @@ class Constants(NamedTuple):
         int,
         choice("nothing", "in_memory", "on_disk", meaning="how the server knows a retry"),
     ] = NOTHING
-    slots: Annotated[int, storage(1, 12, "messages on their way", classes=(4, 12))] = 4
+    slots: Annotated[int, storage(1, 12, "messages on their way")] = 4
 
 
 Client = Node("clients")

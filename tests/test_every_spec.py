@@ -5,8 +5,6 @@ import pytest
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.explore import explore
-from protocol_lab.model.constants import capacities, limits_of
-from protocol_lab.model.layout import resolve
 from protocol_lab.model.state_view import encode_plain, plain_value
 from protocol_lab.model.transitions import attempts
 from protocol_lab.traces.scenarios import play, read_scenario
@@ -62,18 +60,6 @@ def test_every_decision_is_an_action():
         specs = [load(name) for name in spec_names() if name.startswith(f"{package}.")]
         actions = {each.name for spec in specs for each in spec.actions}
         assert actions.issuperset(name for spec in specs for name in spec.decisions), package
-
-
-@pytest.mark.parametrize("name", spec_names())
-def test_layouts_are_few(name):
-    """The layout, and so the compiled code, depends only on constants that are rounded to
-    classes, and on storage, which a search doubles when it has to."""
-    constants = load(name).bind().constants
-    sizes = capacities(constants)
-    layout = resolve(load(name).state, sizes)
-    for each, limits in limits_of(type(constants)).items():
-        if not limits.classes and not limits.storage:
-            assert resolve(load(name).state, {**sizes, each: sizes[each] + 1}) == layout, each
 
 
 @pytest.mark.slow

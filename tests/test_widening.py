@@ -15,7 +15,7 @@ from tests.spec_checks import ENGINES, agree
 
 class Constants(NamedTuple):
     sent: Annotated[int, Limits(0, 99, "messages sent")] = 5
-    slots: Annotated[int, storage(1, 8, "messages that were sent", classes=(2, 4, 8))] = 1
+    slots: Annotated[int, storage(1, 8, "messages that were sent")] = 2
     lines: Annotated[int, storage(1, 7, "half of the lines of the log")] = 1
 
 
@@ -130,11 +130,12 @@ def test_a_step_beyond_the_declared_maximum_can_not_be_taken():
     ("given", "size", "slots", "lines"),
     [
         ({}, "slots", 4, 1),
-        ({"slots": 3}, "slots", 8, 1),
-        ({}, "lines + lines", 1, 2),
-        ({"lines": 4}, "lines", 1, 7),
+        ({"slots": 3}, "slots", 6, 1),
+        ({"slots": 5}, "slots", 8, 1),
+        ({}, "lines + lines", 2, 2),
+        ({"lines": 4}, "lines", 2, 7),
         ({}, "slots * lines", 4, 2),
     ],
 )
-def test_the_next_room_is_the_next_class_or_twice_as_much(given, size, slots, lines):
+def test_the_next_room_is_twice_as_much_or_the_maximum(given, size, slots, lines):
     assert widened(spec.bind(**given).constants, size) == Constants(5, slots, lines)

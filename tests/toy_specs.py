@@ -8,9 +8,9 @@ Server = Node("servers")
 
 
 class Constants(NamedTuple):
-    servers: Annotated[int, Limits(1, 3, "servers", classes=(3,))] = 2
+    servers: Annotated[int, Limits(1, 3, "servers")] = 2
     values: Annotated[int, Limits(0, 9, "values that may be sent")] = 2
-    slots: Annotated[int, Limits(1, 8, "messages in flight", classes=(1, 4, 8))] = 8
+    slots: Annotated[int, Limits(1, 8, "messages in flight")] = 8
     starts: Annotated[int, Limits(0, 9, "initial states")] = 2
     lossy: Annotated[int, flag("may messages be lost")] = 1
 

@@ -33,13 +33,13 @@ class Constants(NamedTuple):
 
     # --- Size ---
 
-    broker_count: Annotated[int, Limits(1, 5, "brokers", classes=(3, 5))] = 2
+    broker_count: Annotated[int, Limits(1, 5, "brokers")] = 2
     init_replication_factor: Annotated[int, Limits(1, "broker_count", "replicas at the start")] = 2
     init_isr_size: Annotated[
         int, Limits(1, "init_replication_factor", "how many of them are in the ISR at the start")
     ] = 2
     min_isr: Annotated[int, Limits(0, "init_isr_size", "min.insync.replicas")] = 2
-    values: Annotated[int, Limits(0, 4, "records that producers write", classes=(2, 4))] = 1
+    values: Annotated[int, Limits(0, 4, "records that producers write")] = 1
 
     # --- What may happen, and how often ---
 

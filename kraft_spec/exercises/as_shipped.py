@@ -18,6 +18,7 @@ from kraft_spec.actions.replication import (
     reply,
     why_not_serve,
 )
+from kraft_spec.challenges import THREE_SERVERS
 from kraft_spec.constants import Constants
 from kraft_spec.kip_853 import kip_853_spec
 from kraft_spec.model import Server, has_started, is_alive, is_member, pair, pairs_of
@@ -122,11 +123,7 @@ def who_has_caught_up(answer) -> Feedback:
 # --- When the administrator is answered ----------------------------------------------------------
 
 REMOVING = FIXED | {
-    "init_cluster_size": 3,
-    "min_cluster_size": 2,
-    "max_cluster_size": 3,
-    "hosts": 3,
-    "max_spawned_servers": 3,
+    **THREE_SERVERS,
     "max_values_per_epoch": 0,
     "max_remove_reconfigs": 1,
     "max_disconnected_pairs": 1,

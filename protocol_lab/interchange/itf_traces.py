@@ -33,8 +33,8 @@ _SHAPES = (
 """What a value of another shape raises."""
 
 
-def trace_of(text: str) -> PrintedTrace | str | None:
-    """The trace in a JSON in ITF, or the link in one of this kit; None for another JSON.
+def trace_of(text: str) -> PrintedTrace | dict[str, Any] | None:
+    """The trace in a JSON in ITF; one of this kit, which has a link, as it is; None for another.
 
     Raises LabError for one that is damaged.
     """
@@ -50,8 +50,8 @@ def trace_of(text: str) -> PrintedTrace | str | None:
     if not (isinstance(found, dict) and "states" in found and "vars" in found):
         return None
     try:
-        if link := (found.get("#meta") or {}).get("link"):
-            return str(link)
+        if (found.get("#meta") or {}).get("link"):
+            return found
         trace = _trace_of_itf(found)
     except _SHAPES:
         raise LabError(

@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from protocol_lab.errors import LabError, shortened
 from protocol_lab.interchange.effort import Effort
@@ -90,11 +91,12 @@ def _read(
     if isinstance(found, PrintedTrace):
         return walk_along(found, model, only, effort)
     if found is not None:
-        scenario = replace(linked_scenario(found), file=file)
+        link = found if isinstance(found, str) else str(found["#meta"]["link"])
+        scenario = replace(linked_scenario(link), file=file)
         if scenario.challenge:
             return scenario
         walk = play(scenario, model)
-        if text != found and json.loads(text) != json.loads(to_itf(walk)):
+        if found != link and found != json.loads(to_itf(walk)):
             raise LabError(
                 "The states of this JSON are not those to which its link leads: give the link alone"
                 " (`link` in its `#meta`), or export the walk again."
@@ -107,8 +109,8 @@ def _read(
     )
 
 
-def _parsed(text: str) -> PrintedTrace | str | None:
-    """The trace of another tool, or a text with a link; None for any other text."""
+def _parsed(text: str) -> PrintedTrace | dict[str, Any] | str | None:
+    """The trace of another tool, one of this kit, or a text with a link; None for another text."""
     if text.startswith(_SCENARIO):
         return None
     if is_tlc_output(text):

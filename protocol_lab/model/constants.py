@@ -3,7 +3,7 @@
 A spec writes a NamedTuple whose fields are annotated with `Limits`::
 
     class Constants(NamedTuple):
-        replicas: Annotated[int, Limits(1, 7, "brokers with a copy", classes=(3, 5, 7))] = 3
+        replicas: Annotated[int, Limits(1, 7, "brokers with a copy")] = 3
         max_epoch: Annotated[int, Limits(0, 99, "bound on elections", may_be_none=True)] = NO_LIMIT
 
 For a first try plain types are enough: `nodes: int = 3` is any number from 0, `lossy: bool = True`
@@ -30,13 +30,17 @@ defaults is.
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from protocol_lab.errors import LabError, quoted, shortened
-from protocol_lab.model.layout import named_value, names_in
+from protocol_lab.model.layout import Struct, exact_size, named_value, names_in, sizes_in
 from protocol_lab.quantities import whole_number_of
 
 NO_LIMIT = 2**31 - 1
+
+UNBOUNDED = NO_LIMIT - 1
+"""The upper bound of a constant that is declared as a plain `int`."""
 
 _LONGEST = 1_000
 """Longer texts are refused without being read: no constant has a value of so many characters."""
@@ -46,9 +50,8 @@ _LONGEST = 1_000
 class Limits:
     """Bounds (inclusive) and meaning of one constant.
 
-    `low` and `high` may name another constant. `classes` marks a constant that the state's layout
-    depends on: its value is rounded up to the next class, so that few layouts have to be compiled.
-    `may_be_none` admits NAME=none, for no limit. `choices` gives the values names, from 0 upwards.
+    `low` and `high` may name another constant. `may_be_none` admits NAME=none, for no limit.
+    `choices` gives the values names, from 0 upwards.
     `storage` marks one that only says how many items are stored, and nothing about the protocol: a
     search that needs more room makes it larger, up to `high`.
     """
@@ -56,16 +59,15 @@ class Limits:
     low: int | str
     high: int | str
     meaning: str
-    classes: tuple[int, ...] = ()
     may_be_none: bool = False
     choices: tuple[str, ...] = ()
     storage: bool = False
 
 
-def storage(low: int, high: int, meaning: str, classes: tuple[int, ...] = ()) -> Limits:
+def storage(low: int, high: int, meaning: str) -> Limits:
     """Limits of a constant that is only room for items: a search that needs more makes it
     larger."""
-    return Limits(low, high, f"storage: {meaning}", classes, storage=True)
+    return Limits(low, high, f"storage: {meaning}", storage=True)
 
 
 def choice(*names: str, meaning: str) -> Limits:
@@ -136,7 +138,7 @@ def _limits(name: str, hint: Any) -> Limits:
     if hint is bool:
         return flag("")
     if hint is int:
-        return Limits(0, NO_LIMIT - 1, "")
+        return Limits(0, UNBOUNDED, "")
     raise LabError(f"The constant {name} is a number: write `{name}: int = 2`, or Limits with it.")
 
 
@@ -205,28 +207,55 @@ def as_text(value: int | str | bool | None) -> str:
     return "none" if value is None else str(value).lower()
 
 
-def capacities(constants: Any) -> dict[str, int]:
-    """The constants that a layout may depend on, rounded up to their classes if they have any."""
-    return {
-        name: next((size for size in limits.classes if size >= value), value)
-        for (name, limits), value in zip(limits_of(type(constants)).items(), constants, strict=True)
-    }
+ROOMS = (3, 5, 7, 31)
+"""The rooms that are made; 31 nodes are the most that a set holds."""
+
+MOST_GROWTH = 1.2
+"""No room is made that makes a state larger than this times what it has to be."""
+
+
+@lru_cache(maxsize=4096, typed=True)
+def capacities(state: type[Struct], constants: Any) -> dict[str, int]:
+    """How much room the layout of a state has for each constant that its declaration names.
+
+    A constant below its default has the room of the default, and another the next of ROOMS, so that
+    few layouts have to be compiled; but no more than its upper bound and MOST_GROWTH allow. Storage
+    has no other room than it says, nor has a constant without an upper bound. The same is true of a
+    default number of items in an array, since a loop may go over these.
+    """
+    limits, defaults = limits_of(type(constants)), constants._field_defaults
+    values = constants._asdict()
+    usual = values | defaults
+    found = dict(values)
+    for name, is_visited in sizes_in(state).items():
+        high = limits[name].high
+        if limits[name].storage or high == UNBOUNDED:
+            continue
+        high = values[high] if isinstance(high, str) else high
+        found[name] = least = max(values[name], usual[name])
+        if is_visited and least == usual[name]:
+            continue
+        room = min(next((each for each in ROOMS if each >= least), least), high)
+        exact, roomy = (exact_size(state, usual | {name: each}) for each in (least, room))
+        if roomy <= MOST_GROWTH * exact:
+            found[name] = room
+    return found
 
 
 def widened(constants: Any, size: str) -> Any | None:
     """The constants with more room in the container that is declared with this size; None if they
     are at their maximum.
 
-    size: an expression over constants. Each of them that is storage is raised to its next class, or
-    doubled if it has no classes, but never above `high`.
+    size: an expression over constants. Each of them that is storage is doubled, but never above
+    `high`.
     """
-    limits, room = limits_of(type(constants)), capacities(constants)
+    limits = limits_of(type(constants))
     wider = {}
     for name in names_in(size):
         if name in limits and limits[name].storage:
-            larger = [each for each in limits[name].classes if each > room[name]]
-            more = min(larger[0] if larger else 2 * room[name], limits[name].high)
-            if more > room[name]:
+            room = getattr(constants, name)
+            more = min(2 * room, limits[name].high)
+            if more > room:
                 wider[name] = more
     return constants._replace(**wider) if wider else None
 

@@ -417,13 +417,15 @@ class ArrayLayout:
     """`count` items one after the other.
 
     `per_node`, for an array with an item for every node, is the constant that counts the nodes; the
-    indices then begin at 1. `items_of`, "seq" or "bag", marks the items of such a container: the
-    number of items in use is stored right before them, with type `counter`.
+    indices then begin at 1. `constant` is the size of an array that is declared as such.
+    `items_of`, "seq" or "bag", marks the items of such a container: the number of items in use is
+    stored right before them, with type `counter`.
     """
 
     item: Any
     count: int
     per_node: str = ""
+    constant: str = ""
     items_of: str = ""
     counter: str = ""
 
@@ -467,6 +469,36 @@ def resolve(state: type[Struct], sizes: Mapping[str, int]) -> StructLayout:
     return StructLayout(state, exact.offsets, exact.fields, -(-exact.size // 8) * 8)
 
 
+def exact_size(state: type[Struct], sizes: Mapping[str, int]) -> int:
+    """The bytes of a state for the given capacities, without padding."""
+    return _resolve(state, sizes, state.__name__).size
+
+
+@cache
+def sizes_in(declared: Any) -> dict[str, bool]:
+    """The constants that a declared type is as large as, in the order in which it names them; and
+    whether they count the items of an array."""
+    parts, size, is_array = [], "0", False
+    match declared:
+        case Node(count):
+            size = count
+        case NodeSet(of):
+            size = of.count
+        case Per(node, item):
+            parts, size, is_array = [item], node.count, True
+        case Array(item, size):
+            parts, is_array = [item], True
+        case Seq(item, size) | Bag(item, size):
+            parts = [item]
+        case type() if issubclass(declared, Struct):
+            parts = declared.field_types.values()
+    found = dict.fromkeys(names_in(size), is_array)
+    for part in parts:
+        for name, is_there in sizes_in(part).items():
+            found[name] = is_there or found.get(name, False)
+    return found
+
+
 def _resolve(declared: Any, sizes: Mapping[str, int], place: str) -> Any:
     """place: where it is declared, as State.counter, for what is said of a mistake."""
     match declared:
@@ -486,7 +518,8 @@ def _resolve(declared: Any, sizes: Mapping[str, int], place: str) -> Any:
             code = next(f"uint{bits}" for bits in (8, 16, 32) if highest_bit < bits)
             return IntegerLayout(code, kind="nodes", nodes=of.count, room=highest_bit)
         case Array(item, size):
-            return ArrayLayout(_resolve(item, sizes, place), max(1, evaluate_size(size, sizes)))
+            slots = max(1, evaluate_size(size, sizes))
+            return ArrayLayout(_resolve(item, sizes, place), slots, constant=str(size))
         case Per(node, item):
             nodes = evaluate_size(node.count, sizes)
             return ArrayLayout(_resolve(item, sizes, place), nodes, per_node=node.count)

@@ -457,7 +457,7 @@ class Spec:
     def model(self, bound: Any) -> "Model":
         """The model with this tuple of all constants. Raises LabError."""
         self._load_tlc()
-        layout = resolve(self.state, constants_module.capacities(bound))
+        layout = resolve(self.state, constants_module.capacities(self.state, bound))
         return Model(self, bound, layout)
 
     def _load_tlc(self) -> None:

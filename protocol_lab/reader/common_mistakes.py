@@ -238,17 +238,19 @@ def _gone_through(node: ast.AST) -> list[ast.expr]:
 
 
 def _of_room(node: ast.expr, code: LayoutsInCode) -> str:
-    """What is told of an array by node whose constant has `classes`: it has room for more nodes
-    than there are, so that a loop has to go over the nodes."""
-    layout, limits = code.of(node), code.known.limits
-    if not isinstance(layout, ArrayLayout) or not layout.per_node:
+    """What is said of an array that has room for more items than there are: a loop has to go over
+    their numbers."""
+    layout = code.of(node)
+    if not isinstance(layout, ArrayLayout):
         return ""
-    if not any(limits[name].classes for name in names_in(layout.per_node) if name in limits):
+    size = layout.per_node or layout.constant
+    if not code.known.roomy.intersection(names_in(size)):
         return ""
-    count = re.sub(r"\b(?=[a-zA-Z_])", "c.", layout.per_node)
+    count = re.sub(r"\b(?=[a-zA-Z_])", "c.", size)
+    what, numbers = ("nodes", f"1, {count} + 1") if layout.per_node else ("items", count)
     return (
-        f"it has room for more nodes than there are: there are {count}, so go through them with"
-        f" `for n in range(1, {count} + 1)`"
+        f"it has room for more {what} than there are: there are {count}, so go through them with"
+        f" `for n in range({numbers})`"
     )
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 from types import FunctionType
 
 from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.model.constants import capacities
 from protocol_lab.model.spec import Model, Property, Spec
 from protocol_lab.model.transitions import evaluate_step, fails, initial, needed_attempts
 from protocol_lab.reader.common_mistakes import refuse_common_mistakes, refuse_other_results
@@ -31,8 +32,8 @@ _passed: set[tuple] = set()
 """The functions that were tried, with the constants and the layout of the model."""
 
 _read: set[tuple] = set()
-"""The functions whose code was read, with the layout and the class of the constants: their values
-make no difference to it."""
+"""The functions whose code was read, with the layout, the class of the constants, and those which
+have more room than they need: the values make no other difference to it."""
 
 
 def dry_run(model: Model, properties: Iterable[Property] = ()) -> None:
@@ -85,8 +86,11 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
 
     Whatever the first states do not get to is found here, or not before the search.
     """
-    constants = model.spec.constants
-    setting, known = (constants, repr(model.layout)), Layouts(model.layout, constants)
+    constants, values = model.spec.constants, model.constants._asdict()
+    room = capacities(model.spec.state, model.constants)
+    roomy = frozenset(name for name, value in values.items() if room[name] > value)
+    setting = (constants, repr(model.layout), roomy)
+    known = Layouts(model.layout, constants, roomy)
     keys = {each: (each, each.__code__, *setting) for each in reachable([*functions])}
     unread = [each for each, key in keys.items() if key not in _read]
     for function in readable(unread):

@@ -35,11 +35,12 @@ class PairLayout(StructLayout):
 class Layouts:
     """The layouts of a model's state: of its structs by class, and of all fields by name.
 
-    state: the layout of the whole state. constants: the class of the constants.
+    state: the layout of the whole state. constants: the class of the constants. roomy: those for
+    which it has more room than their values say.
     """
 
-    def __init__(self, state: StructLayout, constants: type):
-        self.state, self.limits = state, limits_of(constants)
+    def __init__(self, state: StructLayout, constants: type, roomy: frozenset[str] = frozenset()):
+        self.state, self.limits, self.roomy = state, limits_of(constants), roomy
         # by the name of a parameter without annotation
         self.states = dict.fromkeys(("s", "before", "after"), state)
         if isinstance(state, PairLayout):

@@ -46,7 +46,7 @@ _VERSION = hashlib.sha256(Path(canonical_form.__file__).read_bytes()).hexdigest(
 def slots_of(model: Model) -> dict[str, int]:
     """Where the nodes of each symmetric kind begin in arrays that hold all of them; "": the end."""
     slots, end = {}, 0
-    room = capacities(model.constants)
+    room = capacities(model.spec.state, model.constants)
     for each in model.spec.symmetries:
         slots[each.kind] = end
         end += room[each.kind] + 1

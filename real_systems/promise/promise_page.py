@@ -14,6 +14,7 @@ from typing import Any
 from protocol_lab.catalog import known_as
 from protocol_lab.errors import LabError
 from protocol_lab.model.constants import show_text
+from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import steps_between
 from protocol_lab.model.transitions import evaluate
 from protocol_lab.page.searches import name_of, question
@@ -39,6 +40,11 @@ class _Later(Exception):
     """The summary takes more searches than this question may make."""
 
 
+def _layout(model: Model) -> tuple[str, str]:
+    """What the models have in common that one module searches."""
+    return model.spec.name, repr(model.layout)
+
+
 def text_of(value: Any) -> str:
     """A setting's value, as the form has it."""
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
@@ -60,7 +66,7 @@ class Page:
     golden: Callable[[], Iterable[tuple[Settings, Row, list[Any]]]]
     about: tuple[str, str]
     found: dict[tuple[Settings, str], tuple[Cell, Paths]] = field(default_factory=dict)
-    modules: dict[str, str] = field(default_factory=dict)
+    modules: dict[tuple[str, str], str] = field(default_factory=dict)
     left: float = inf  # searches that may be made for this question
 
     # --- What the page's Python answers -----------------------------------------------------------
@@ -127,9 +133,10 @@ class Page:
         self.left -= 1
         bound = cell.settings.model(cell.row)
         asked = question(bound, cell.row.judged, [Walk.begin(bound).row]) | {"to_the_end": True}
-        if bound.spec.name not in self.modules:  # a spec has one layout for all settings here
-            self.modules[bound.spec.name] = name_of(bound)
-        module = self.modules[bound.spec.name]
+        layout = _layout(bound)
+        if layout not in self.modules:
+            self.modules[layout] = name_of(bound)
+        module = self.modules[layout]
         told = json.loads(await search(module, json.dumps(asked), ""))
         if told["state"] != "COMPLETE":
             return replace(cell, bound=f"the search ended ({told['state'].lower()})"), {}
@@ -180,8 +187,10 @@ class Page:
         """The section of a page: the settings, the table for those that are chosen at first, and
         the stepper in which the stories are played. sessions: what the site's pages load."""
         first = self.first
-        for row in first.rows:
-            model = first.model(row)
+        choices = [(name, value) for name, values in first.choices.items() for value in values]
+        asked = [first, *(first.changed(*each)[1] for each in choices)]
+        models = [settings.model(row) for settings in asked for row in first.rows]
+        for model in {_layout(each): each for each in models}.values():
             sessions.searches.add(model, spec=known_as(model.spec))
         session = begin(first.model(next(each for each in first.rows if each.stories)))
         data = json.dumps(sessions.add(session)).replace("</", "<\\/")

@@ -16,7 +16,7 @@ from tests.spec_checks import agree
 class Constants(NamedTuple):
     """Room for three nodes, of which there are two."""
 
-    n: Annotated[int, Limits(1, 3, "nodes", classes=(3,))] = 2
+    n: Annotated[int, Limits(1, 3, "nodes")] = 2
     stop: Annotated[int, Limits(0, 9, "where to stop")] = 9
 
 

@@ -132,7 +132,7 @@ def test_storage_that_is_full_is_made_larger_on_the_way():
 def test_variants_use_their_storage_to_the_last_slot(name):
     """Their guards bound everything that is stored, so that only a guard can refuse."""
     model = bind(name, replicas=2, log_size=32, max_records=99, max_leader_epoch=39)
-    assert capacities(model.constants)["log_size"] == 32
+    assert capacities(model.spec.state, model.constants)["log_size"] == 32
     elections = [f"controller_elect_leader(new_leader={1 + k % 2})" for k in range(40)]
     lead = "become_leader(request=LeaderAndIsrRequest(leader_epoch=38))"
     row = walk(model, *elections, lead, *["leader_write(replica=1)"] * 32)

@@ -3,6 +3,7 @@
 import pytest
 
 from kraft_spec import constants
+from kraft_spec.challenges import TWO_SERVERS
 from kraft_spec.pre_vote.model import LEFT_OUT, Constants
 from protocol_lab import HOLDS
 from protocol_lab.explore import explore
@@ -17,14 +18,6 @@ from tests.spec_checks import agree, bind, walk
 SPEC = "kraft.kip_853"
 REQUESTS, END_QUORUM = f"{SPEC}_with_requests", f"{SPEC}_with_end_quorum_epoch"
 EMPTY_DISKS, REPLACEMENT = f"{SPEC}_with_empty_disks", "kraft.kip_853_disk_replacement"
-TWO = {
-    "init_cluster_size": 2,
-    "min_cluster_size": 1,
-    "max_cluster_size": 2,
-    "hosts": 2,
-    "max_spawned_servers": 2,
-}
-
 JOINING = {
     "init_cluster_size": 2,
     "min_cluster_size": 2,
@@ -96,7 +89,7 @@ def test_as_published_nothing_of_them_is_there():
 @pytest.mark.parametrize("spec", [REQUESTS, END_QUORUM, EMPTY_DISKS, REPLACEMENT])
 def test_each_leaves_the_original_as_it_is_where_it_does_nothing(spec):
     """The first states of each, without a request, a resignation or a lost disk: the same steps."""
-    plain, added = bind(SPEC, **TWO), bind(spec, **TWO)
+    plain, added = bind(SPEC, **TWO_SERVERS), bind(spec, **TWO_SERVERS)
     steps = ["send_fetch_request(server=2, peer=1)", "client_request(server=1, value=1)"]
     for taken in range(3):
         ours, theirs = (
@@ -172,7 +165,7 @@ def test_a_lost_request_is_sent_again():
 )
 def test_the_claims_hold(spec, reached):
     """Two servers, one removed, two epochs: on both engines as far as 1,000 states."""
-    removing = bind(spec, **TWO, max_epoch=2, max_remove_reconfigs=1)
+    removing = bind(spec, **TWO_SERVERS, max_epoch=2, max_remove_reconfigs=1)
     assert agree(removing, max_states=1_000, progress=False).violated is None
     result = explore(removing, max_states=75_000, progress=False)
     assert result.violated is None
@@ -233,7 +226,9 @@ def test_a_lost_server_comes_back_once_and_as_another():
 def test_with_ignored_identity_a_server_is_told_that_it_leads():
     """The shortest story: the leader comes back with nothing, and hears that it is the leader."""
     constants = {"max_crashes": 1, "max_disconnected_pairs": 1, "max_empty_restarts": 1}
-    model = bind(EMPTY_DISKS, **TWO, **constants, identity_ignored=True, max_values_per_epoch=0)
+    model = bind(
+        EMPTY_DISKS, **TWO_SERVERS, **constants, identity_ignored=True, max_values_per_epoch=0
+    )
     result = explore(model, engine="python", progress=False)
     assert result.violated == "no_illegal_state"
     lost = explore(model, engine="python", invariants=["a_lost_server_stays_lost"], progress=False)

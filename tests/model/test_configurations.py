@@ -5,11 +5,11 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
-from protocol_lab import Int8, LabError, Spec, Struct, choice
+from protocol_lab import *
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.cli import describe, main
 from protocol_lab.explore import explore
-from protocol_lab.model.constants import DEFAULT, Configuration, bind, show
+from protocol_lab.model.constants import DEFAULT, Configuration, bind, capacities, show
 from protocol_lab.model.evaluation import keeping_results, kept
 from protocol_lab.model.transitions import evaluate, initial
 
@@ -30,6 +30,42 @@ def counted() -> list:
             marks = () if name.startswith("kafka.") else pytest.mark.slow
             found.append(pytest.param(name, each, id=f"{name}-{each.name}", marks=marks))
     return found
+
+
+class Sizes(NamedTuple):
+    nodes: Annotated[int, Limits(1, 9, "nodes")] = 2
+    records: Annotated[int, Limits(0, "nodes", "records of a log")] = 1
+    counted: Annotated[int, Limits(0, 40, "items")] = 0
+    plain: int = 2
+    slots: Annotated[int, storage(1, 9, "messages")] = 2
+    rounds: Annotated[int, Limits(0, 9, "no size names it")] = 1
+
+
+class Sized(Struct):
+    logs: Per(Node("nodes"), Seq(Int32, "records"))
+    items: Array(Int32, "counted")
+    others: Seq(Int8, "plain + 1")
+    sent: Bag(Int8, "slots")
+    large: Array(Int32, 20)
+
+
+@pytest.mark.parametrize(
+    ("given", "room"),
+    [
+        ({}, {}),
+        ({"nodes": 1}, {"records": 1}),
+        ({"nodes": 4}, {"nodes": 5, "records": 3}),
+        ({"nodes": 8}, {"nodes": 9, "records": 3}),
+        ({"counted": 4}, {"counted": 5}),
+        ({"counted": 8}, {"counted": 8}),
+        ({"plain": 1}, {"plain": 1}),
+        ({"slots": 1, "rounds": 0}, {"slots": 1, "rounds": 0}),
+    ],
+)
+def test_the_kit_makes_room_where_it_costs_little(given, room):
+    constants = bind(Sizes, given, "toy")
+    usual = {"nodes": 2, "records": 2, "counted": 0, "plain": 2, "slots": 2, "rounds": 1}
+    assert capacities(Sized, constants) == usual | room
 
 
 def test_a_configuration_gives_constants_that_can_be_changed_one_by_one():

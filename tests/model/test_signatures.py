@@ -13,7 +13,7 @@ Server = Node("servers")
 
 
 class Constants(NamedTuple):
-    servers: Annotated[int, Limits(1, 3, "servers", classes=(3,))] = 3
+    servers: Annotated[int, Limits(1, 3, "servers")] = 3
 
 
 class Note(Struct):

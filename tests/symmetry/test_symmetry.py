@@ -47,8 +47,8 @@ Server, Client = Node("servers"), Node("clients")
 
 
 class Constants(NamedTuple):
-    servers: Annotated[int, Limits(1, 3, "servers", classes=(3,))] = 3
-    clients: Annotated[int, Limits(1, 2, "clients", classes=(2,))] = 2
+    servers: Annotated[int, Limits(1, 3, "servers")] = 3
+    clients: Annotated[int, Limits(1, 2, "clients")] = 2
 
 
 class Item(Struct):

@@ -203,6 +203,14 @@ def changed_json(change) -> str:
         ("{", "The JSON breaks off"),
         ("{}", "This can't be played"),
         (changed_json(lambda found: found["#meta"].update(link="lab1.x")), "link is incomplete"),
+        *(
+            (changed_json(change), "not those to which its link leads")
+            for change in (
+                lambda found: found.update(states=3),
+                lambda found: found["states"][2]["zk_state"].update(leader={"#bigint": "2"}),
+                lambda found: found["#meta"]["constants"].update(replicas=99),
+            )
+        ),
         ("# spec: kafka.kip_320 replicas=99", "your scenario, line 1: replicas=99 is out of"),
         ("# spec: kafka.kip_320 brokers=3", "your scenario, line 1: .* no constant 'brokers'"),
         ("# spec: nothing", "your scenario, line 1: There is no spec 'nothing'"),
