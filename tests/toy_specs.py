@@ -10,7 +10,7 @@ Server = Node("servers")
 class Constants(NamedTuple):
     servers: Annotated[int, Limits(1, 3, "servers")] = 2
     values: Annotated[int, Limits(0, 9, "values that may be sent")] = 2
-    slots: Annotated[int, Limits(1, 8, "messages in flight")] = 8
+    slots: int = 8  # exactly: tests fill it
     starts: Annotated[int, Limits(0, 9, "initial states")] = 2
     lossy: Annotated[int, flag("may messages be lost")] = 1
 

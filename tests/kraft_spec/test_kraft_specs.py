@@ -61,7 +61,7 @@ def fails_at(stem: str, **constants) -> tuple[int, str]:
 
 
 def test_a_state_of_three_servers_takes_at_most_1_kb():
-    layout = bind(SPEC).layout
+    layout = bind(SPEC, init_cluster_size=3, max_spawned_servers=3).layout
     assert layout.size <= 1024
     messages = sum(layout.fields[name].size for name in ("net_messages", "net_messages_processed"))
     others = layout.size - messages - layout.fields["log"].size - layout.fields["fetch_state"].size
