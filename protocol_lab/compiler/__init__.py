@@ -2,7 +2,6 @@
 
 rewriting           rewrites a function's syntax tree into calls that Numba can compile
 operations          compiled operations on fields, slots, bags and integers
-effects             proves that an action changes nothing before it refuses
 compiler            compiles a spec's functions with Numba, each once
 inner_functions     compiles what only compiled code calls, without machine code of its own
 code_generation     generates the loop over an action's parameters, and the entry of a property

@@ -19,11 +19,9 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
-from numba import types
-from numba.core.errors import NumbaError, UnsupportedBytecodeError
+from numba import NumbaError, UnsupportedBytecodeError, types
 
 from protocol_lab.compiler import code_generation, compiler, loops
-from protocol_lab.compiler.effects import check_only_looks, may_refuse_changed
 from protocol_lab.compiler.inner_functions import GeneratedCompiler, inner
 from protocol_lab.compiler.kernel_cache import kept_names, kernel, missing_kernels
 from protocol_lab.compiler.operations import integers, records
@@ -31,6 +29,7 @@ from protocol_lab.errors import KitDefect, LabError, unexpected
 from protocol_lab.model.node_sets import IS_A_NUMBER, size, smallest
 from protocol_lab.model.spec import TRUE_OR_FALSE, Model
 from protocol_lab.model.state_view import NEITHER, NO_INDEX
+from protocol_lab.reader.side_effects import check_only_looks, may_refuse_changed
 from protocol_lab.system.helper_processes import helped, helpers_at_hand
 from protocol_lab.system.process import deferred_interrupts
 

@@ -10,8 +10,11 @@ the loops over the others are left. Plain Python finds out otherwise (`model.tra
 
 import ast
 import copy
+import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from protocol_lab.model.layout import Named, Node
 from protocol_lab.model.parameters import (
@@ -26,6 +29,9 @@ from protocol_lab.model.parameters import (
     same_for_all,
 )
 from protocol_lab.model.spec import Action, Model, Property, Situation
+from protocol_lab.reader.reading import reading
+from protocol_lab.reader.side_effects import stores
+from protocol_lab.reader.source_code import names_read, without_annotations
 
 _NOT_SO = "not truth(function(s, c))"
 """Is a state not in a situation?"""
@@ -293,3 +299,89 @@ class _Depths:
     def _seen(self, tree: ast.AST, depth: int) -> int:
         names = (each.id for each in ast.walk(tree) if isinstance(each, ast.Name))
         return max(depth, *(self.number.get(name, 0) for name in names), 0)
+
+
+# --- Actions that a constant rules out, such as a crash where none is allowed ---------------------
+
+_COMPARISONS = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def first_guards(function: Callable, constants: Any) -> Callable | None:
+    """The guards of an action up to one that refuses with these constants, as a function that
+    returns TAKEN where none of them refuses. None if there is no such guard.
+
+    That it refuses is a guess: the state's numbers are taken to be 0 or more. Only guards before
+    which nothing stands but guards are looked at.
+    """
+    body, names = reading(function).body, names_read(function)
+    for k, each in enumerate(body, 1):
+        if not _is_guard(each) or stores(each.test, names, frozenset()):
+            return None
+        if _truth(each.test, constants, names):
+            return _shortened(function, body[:k])
+    return None
+
+
+def _is_guard(statement: ast.stmt) -> bool:
+    """Is it `if ...: return "a reason"`?"""
+    match statement:
+        case ast.If(body=[ast.Return(value=ast.Constant(value=str(reason)))], orelse=[]):
+            return bool(reason)
+    return False
+
+
+def _truth(test: ast.expr, constants: Any, names: dict[str, Any]) -> bool | None:
+    """Whether a test is true in every state; None if that can't be told."""
+    match test:
+        case ast.UnaryOp(ast.Not(), operand):
+            value = _truth(operand, constants, names)
+            return None if value is None else not value
+        case ast.BoolOp(op, values):
+            found = [_truth(each, constants, names) for each in values]
+            decisive = isinstance(op, ast.Or)
+            if decisive in found:
+                return decisive
+            return None if None in found else not decisive
+        case ast.Compare(left, [op], [right]) if type(op) in _COMPARISONS:
+            compare = _COMPARISONS[type(op)]
+            (least, most), (low, high) = (_range(each, constants, names) for each in (left, right))
+            found = {compare(a, b) for a in (least, most) for b in (low, high)}
+            return found.pop() if len(found) == 1 else None
+    least, most = _range(test, constants, names)
+    return bool(least) if least == most else None
+
+
+def _range(value: ast.expr, constants: Any, names: dict[str, Any]) -> tuple[float, float]:
+    """The least and the most that a number can be, a field of the state being 0 or more."""
+    match value:
+        case ast.Constant(value=int(number)):
+            return number, number
+        case ast.Attribute(ast.Name("c"), name) if hasattr(constants, name):
+            number = int(getattr(constants, name))
+            return number, number
+        case ast.Attribute():
+            root = value
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if isinstance(root, ast.Name) and root.id == "s":
+                return 0, math.inf
+        case ast.Name(name) if type(names.get(name)) is int:
+            return names[name], names[name]
+    return -math.inf, math.inf
+
+
+def _shortened(function: Callable, body: list[ast.stmt]) -> Callable:
+    """A function with the same name and parameters that does this, and returns TAKEN."""
+    shorter = without_annotations(reading(function).as_written)
+    shorter.body = [*body, ast.Return(ast.Constant(""))]
+    text = ast.unparse(ast.fix_missing_locations(shorter)) + "\n"
+    scope = {**function.__globals__, **names_read(function)}
+    exec(text, scope)
+    made = scope[function.__name__]
+    made.lab_source, made.__module__ = text, function.__module__
+    return made

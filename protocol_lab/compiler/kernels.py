@@ -17,11 +17,11 @@ from protocol_lab.compiler.building import Builder, Watch
 from protocol_lab.compiler.code_generation import (
     Piece,
     action_piece,
+    first_guards,
     guards_piece,
     predicate_piece,
     property_piece,
 )
-from protocol_lab.compiler.effects import first_guards
 from protocol_lab.model.spec import Model, Property, Situation
 from protocol_lab.model.temporal_formulas import keys_of
 

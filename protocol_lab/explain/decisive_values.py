@@ -29,7 +29,6 @@ from protocol_lab.explain.phrasing import (
     is_constants,
     is_long,
     is_node,
-    is_of_protocol,
     is_struct,
     names_constant,
     read,
@@ -38,6 +37,7 @@ from protocol_lab.explain.phrasing import (
     value_text,
 )
 from protocol_lab.model.parameters import Domain
+from protocol_lab.reader.source_code import is_of_protocol
 
 _MISSING = "–"
 

@@ -10,7 +10,6 @@ every text is about the state, the constants and the action's own parameters.
 """
 
 import ast
-import types
 from collections.abc import Iterable
 from typing import Any
 
@@ -28,6 +27,7 @@ from protocol_lab.model.layout import (
 from protocol_lab.model.node_sets import Nodes
 from protocol_lab.model.parameters import Domain
 from protocol_lab.model.state_view import View, plain_value
+from protocol_lab.reader.source_code import is_of_protocol
 
 LONG = 60
 """Values longer than this many characters are cut off, and few other texts are longer."""
@@ -132,12 +132,6 @@ def called(node: ast.Call, frame: Frame) -> Any:
     if not isinstance(node.func, ast.Name):
         return None
     return frame.look_up(node.func.id)
-
-
-def is_of_protocol(function: Any) -> bool:
-    """Is it a plain function of a spec or a notebook, rather than a helper of the kit?"""
-    module = getattr(function, "__module__", None) or ""
-    return isinstance(function, types.FunctionType) and not module.startswith("protocol_lab.")
 
 
 def inlined(node: ast.Call, frame: Frame) -> tuple[ast.expr, Frame] | None:

@@ -5,7 +5,7 @@ reading             a function as it was read: its variables, with those of comp
 dependencies        the functions that a function reaches, and a hash of their sources
 layouts_in_code     which part of the state an expression is
 named_values        texts that stand for numbers, and operations on sets, in a form that compiles
-side_effects        what code changes, what it does for nothing, and the paths through it
+side_effects        what code changes, also before a refusal, and the paths through it
 value_flow          follows values through calls: which have no value, another name, or are stale
 common_mistakes     rejects code that means something else in a spec than in Python
 unsupported_syntax  rejects Python that is not in the language, before anything runs

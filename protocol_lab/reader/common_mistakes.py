@@ -17,14 +17,15 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
+from protocol_lab.errors import shortened
 from protocol_lab.model import containers, node_sets
 from protocol_lab.model.layout import ArrayLayout, IntegerLayout, Struct, StructLayout, names_in
 from protocol_lab.model.state_view import NEITHER, how_to_ask
 from protocol_lab.reader.layouts_in_code import LayoutsInCode, is_container
 from protocol_lab.reader.named_values import TAKE_ITEMS
-from protocol_lab.reader.reading import reading
+from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.side_effects import calls_what_changes
-from protocol_lab.reader.source_code import code_text, error_at, without_annotations
+from protocol_lab.reader.source_code import code_text, error_at, names_read, without_annotations
 
 _CHANGES = ("random", "secrets", "time", "datetime", "uuid", "os")
 """The modules whose functions do not give the same result each time."""
@@ -274,3 +275,98 @@ def _asked(node: ast.AST) -> list[ast.expr]:
         case ast.Compare(left, _, others):
             return [left, *others]
     return []
+
+
+# --- Code without effect --------------------------------------------------------------------------
+#
+#     s.holder is not None       is always true: nobody is NONE, which is a number
+#     with_node(s.holds, 1)      gives another set, which is not used: s.holds stays as it is
+#
+# A guard of the first kind may switch an action off, and then every invariant holds.
+
+
+_CHANGED = {
+    node_sets.with_node: "the set itself stays as it is: write {0} = with_node({0}, ...)",
+    node_sets.without_node: "the set itself stays as it is: write {0} = without_node({0}, ...)",
+}
+"""What to write instead, where that is known."""
+
+
+def refuse_ineffective(function: Callable) -> None:
+    """Raise LabError if the function has such code."""
+    tree = reading(function).apart
+    values, maybe_none = names_read(function), _maybe_none(function, tree)
+    for node in ast.walk(tree):
+        told = None
+        if isinstance(node, ast.Compare):
+            told = _of_comparison(node, values, maybe_none)
+        elif isinstance(node, ast.Expr):
+            told = _of_statement(node.value, values)
+        if told is not None:
+            raise error_at(function, node, told)
+
+
+def _of_comparison(node: ast.Compare, values: dict[str, Any], maybe_none: set[str]) -> str | None:
+    sides = [node.left, *node.comparators]
+    for op, left, right in zip(node.ops, sides, sides[1:], strict=False):
+        if not isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
+            continue
+        other = right if _is_none(left) else left
+        sign = "==" if isinstance(op, ast.Is | ast.Eq) else "!="
+        if _is_none(left) or _is_none(right):
+            if _is_never_none(other, values, maybe_none):
+                shown = shortened(code_text(other), 60)
+                return (
+                    f"no value of a state is None: write {shown} {sign} NONE for a node, and"
+                    " compare a number with 0 or -1"
+                )
+        elif isinstance(op, ast.Is | ast.IsNot):
+            return f"this does not compare values: write {sign}"
+    return None
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_never_none(node: ast.expr, values: dict[str, Any], maybe_none: set[str]) -> bool:
+    """Is it an expression that can't be None? Some local variables and results can."""
+    match node:
+        case ast.Name(name):
+            return name not in maybe_none
+        case ast.Call(ast.Name(name)):
+            called = values.get(name)
+            return isinstance(called, type) or getattr(called, "__module__", "") in _HELPERS
+    return not (_is_none(node) or isinstance(node, ast.Call | ast.IfExp | ast.Tuple))
+
+
+def _maybe_none(function: Callable, tree: ast.FunctionDef) -> set[str]:
+    """The local variables that may really be None: those assigned None, or a call's result."""
+    given = inspect.signature(function).parameters.values()
+    found = {each.name for each in given if each.default is None}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(value=value) if not _is_never_none(value, {}, found):
+                found |= {*names_assigned(node)}
+    return found
+
+
+def _of_statement(value: ast.expr, values: dict[str, Any]) -> str | None:
+    if isinstance(value, ast.Constant) or not _only_returns(value, values):
+        return None
+    match value:
+        case ast.Call(ast.Name(name), [nodes, *_]) if values.get(name) in _CHANGED:
+            return _CHANGED[values[name]].format(code_text(nodes))
+        case ast.Compare(left, [ast.Eq()], [right]):
+            assigned = f"{code_text(left)} = {code_text(right)}"
+            return f"this only compares: write {assigned} to assign, or use the result"
+    return "this changes nothing, and its value is not used: assign or return it, or leave it out"
+
+
+def _only_returns(value: ast.expr, values: dict[str, Any]) -> bool:
+    """Is it known that evaluating the expression changes nothing?"""
+    others = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+    acts = any(
+        isinstance(each, others) or getattr(each, "id", "") == "print" for each in ast.walk(value)
+    )
+    return not (acts or calls_what_changes([value], values))

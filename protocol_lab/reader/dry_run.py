@@ -13,11 +13,14 @@ from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.model.constants import capacities
 from protocol_lab.model.spec import Model, Property, Spec
 from protocol_lab.model.transitions import evaluate_step, fails, initial, needed_attempts
-from protocol_lab.reader.common_mistakes import refuse_common_mistakes, refuse_other_results
+from protocol_lab.reader.common_mistakes import (
+    refuse_common_mistakes,
+    refuse_ineffective,
+    refuse_other_results,
+)
 from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.reader.reading import readable, reading
-from protocol_lab.reader.side_effects import refuse_ineffective
 from protocol_lab.reader.unsupported_syntax import expect_language
 from protocol_lab.reader.value_flow import ValueFlow
 

@@ -1,10 +1,4 @@
-"""Finds out what code changes; rejects code without effect: comparisons with None, unused results.
-
-    s.holder is not None       is always true: nobody is NONE, which is a number
-    with_node(s.holds, 1)      gives another set, which is not used: s.holds stays as it is
-
-A guard of the first kind may switch an action off, and then every invariant holds.
-"""
+"""Finds out what code changes: any code, a function, an action before it refuses."""
 
 import ast
 import builtins
@@ -14,27 +8,10 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Generic, TypeVar
 
-from protocol_lab.errors import LabError, shortened
-from protocol_lab.model import containers, node_sets
-from protocol_lab.reader.reading import assignments, names_assigned, reading
-from protocol_lab.reader.source_code import code_text, error_at, names_read
-
-_ONLY_RETURN = (
-    *(
-        each
-        for each in vars(node_sets).values()
-        if inspect.isfunction(each) and each is not node_sets.refuse_negative
-    ),
-    *(each for each in containers.ONLY_LOOK if each is not containers.overflow),
-    *(abs, all, any, enumerate, len, max, min, range, reversed, sorted, sum, zip),
-)
-"""The functions that change nothing: a call whose result is not used has no effect."""
-
-_CHANGED = {
-    node_sets.with_node: "the set itself stays as it is: write {0} = with_node({0}, ...)",
-    node_sets.without_node: "the set itself stays as it is: write {0} = without_node({0}, ...)",
-}
-"""What to write instead, where that is known."""
+from protocol_lab.errors import LabError
+from protocol_lab.model import containers
+from protocol_lab.reader.reading import assignments, reading
+from protocol_lab.reader.source_code import names_read
 
 
 def calls_what_changes(trees: Iterable[ast.AST], names: dict[str, Any]) -> bool:
@@ -125,101 +102,6 @@ def _call_stores(called: str, names: dict[str, Any], seen: set[Callable]) -> boo
     if inspect.isfunction(value):
         return _changes(value, seen)
     return not (isinstance(value, type) or inspect.isbuiltin(value))
-
-
-# --- Code without effect --------------------------------------------------------------------------
-
-
-def refuse_ineffective(function: Callable) -> None:
-    """Raise LabError if the function has such code."""
-    tree = reading(function).apart
-    values, maybe_none = names_read(function), _maybe_none(function, tree)
-    for node in ast.walk(tree):
-        told = None
-        if isinstance(node, ast.Compare):
-            told = _of_comparison(node, values, maybe_none)
-        elif isinstance(node, ast.Expr):
-            told = _of_statement(node.value, values)
-        if told is not None:
-            raise error_at(function, node, told)
-
-
-# --- Comparisons ---------------------------------------------------------------------------------
-
-
-def _of_comparison(node: ast.Compare, values: dict[str, Any], maybe_none: set[str]) -> str | None:
-    sides = [node.left, *node.comparators]
-    for op, left, right in zip(node.ops, sides, sides[1:], strict=False):
-        if not isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
-            continue
-        other = right if _is_none(left) else left
-        sign = "==" if isinstance(op, ast.Is | ast.Eq) else "!="
-        if _is_none(left) or _is_none(right):
-            if _is_never_none(other, values, maybe_none):
-                shown = shortened(code_text(other), 60)
-                return (
-                    f"no value of a state is None: write {shown} {sign} NONE for a node, and"
-                    " compare a number with 0 or -1"
-                )
-        elif isinstance(op, ast.Is | ast.IsNot):
-            return f"this does not compare values: write {sign}"
-    return None
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _is_never_none(node: ast.expr, values: dict[str, Any], maybe_none: set[str]) -> bool:
-    """Is it an expression that can't be None? Some local variables and results can."""
-    match node:
-        case ast.Name(name):
-            return name not in maybe_none
-        case ast.Call(ast.Name(name)):
-            called = values.get(name)
-            return isinstance(called, type) or called in (*_ONLY_RETURN, containers.pop_first)
-    return not (_is_none(node) or isinstance(node, ast.Call | ast.IfExp | ast.Tuple))
-
-
-def _maybe_none(function: Callable, tree: ast.FunctionDef) -> set[str]:
-    """The local variables that may really be None: those assigned None, or a call's result."""
-    given = inspect.signature(function).parameters.values()
-    found = {each.name for each in given if each.default is None}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(value=value) if not _is_never_none(value, {}, found):
-                found |= {*names_assigned(node)}
-    return found
-
-
-# --- Statements ----------------------------------------------------------------------------------
-
-
-def _of_statement(value: ast.expr, values: dict[str, Any]) -> str | None:
-    if isinstance(value, ast.Constant) or not _only_returns(value, values):
-        return None
-    match value:
-        case ast.Call(ast.Name(name), [nodes, *_]) if values.get(name) in _CHANGED:
-            return _CHANGED[values[name]].format(code_text(nodes))
-        case ast.Compare(left, [ast.Eq()], [right]):
-            assigned = f"{code_text(left)} = {code_text(right)}"
-            return f"this only compares: write {assigned} to assign, or use the result"
-    return "this changes nothing, and its value is not used: assign or return it, or leave it out"
-
-
-def _only_returns(value: ast.expr, values: dict[str, Any]) -> bool:
-    """Is every function that the expression calls known to change nothing?"""
-    for node in ast.walk(value):
-        if isinstance(node, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
-            return False
-        if not isinstance(node, ast.Call):
-            continue
-        if not isinstance(node.func, ast.Name):
-            return False
-        called = values.get(node.func.id, getattr(builtins, node.func.id, None))
-        if not isinstance(called, type) and called not in _ONLY_RETURN:
-            return False
-    return True
 
 
 # --- Dataflow -------------------------------------------------------------------------------------
@@ -319,3 +201,136 @@ def _has_items(source: ast.expr) -> bool:
             except (ValueError, TypeError):
                 return False
     return False
+
+
+# --- Refusals after a change ----------------------------------------------------------------------
+#
+# A guard that refuses must have changed nothing, since the compiled loops copy the state only after
+# an action was taken. That is proven from the syntax: no path to a refusal contains a statement
+# that stores something, or a call of a function that does. For an action without this proof,
+# compiled code compares the state after every refusal.
+
+
+def may_refuse_changed(function: Callable) -> bool:
+    """May an action return a reason after it, or what it calls, has changed something?
+
+    False is a proof. True is not: it is also the answer where nothing can be proven.
+    """
+    try:
+        _Changed(function).check(changed=False)
+    except (_NotProven, LabError, RecursionError):
+        return True
+    return False
+
+
+def check_only_looks(function: Callable) -> None:
+    """Raise LabError for a property that changes something: compiled, it would change the stored
+    states."""
+    if changes(function):
+        raise LabError(
+            f"{function.__name__} changes the state, or may do so: only actions change it; only"
+            " read it here, and return what you find."
+        )
+
+
+class _NotProven(Exception):
+    """Raised where a reason may be returned after something was changed."""
+
+
+class _Changed(Flow[bool]):
+    """The paths through one function: may something have been changed before?"""
+
+    def __init__(self, function: Callable, callers: tuple[Callable, ...] = ()):
+        super().__init__()
+        if function in callers:
+            raise _NotProven
+        self.callers = (*callers, function)
+        self.body, self.names = reading(function).apart.body, names_read(function)
+        self.own = own_lists(function)
+
+    def check(self, changed: bool) -> None:
+        """Follow all paths, given whether something was changed before. Raises _NotProven."""
+        self.block(self.body, changed)
+
+    def read(self, node: ast.AST | None, changed: bool) -> bool:
+        return changed or self._stores(node)
+
+    def meet(self, paths: list[bool]) -> bool:
+        return any(paths)
+
+    def _stores(self, *nodes: ast.AST | None) -> bool:
+        return any(stores(each, self.names, self.own) for each in nodes if each is not None)
+
+    def block(self, statements: list[ast.stmt], changed: bool | None) -> bool | None:
+        for k in range(len(statements) - 1):
+            called = self._passed_on(statements[k : k + 2])
+            if called is not None:
+                changed = super().block(statements[:k], changed)
+                if changed is not None:
+                    _Changed(called, self.callers).check(changed)
+                    # on the path that goes on, the called function has returned TAKEN
+                    changed = self.block(statements[k + 2 :], changed or changes(called))
+                return changed
+        return super().block(statements, changed)
+
+    def _passed_on(self, statements: list[ast.stmt]) -> Callable | None:
+        """The function f if the first statements are `reason = f(...)` and a guard that returns
+        the reason exactly where it is not empty."""
+        match statements:
+            case [
+                ast.Assign([ast.Name(reason)], ast.Call() as call),
+                ast.If(test, [ast.Return(ast.Name(returned))], []),
+            ] if reason == returned and self._is_not_empty(test, reason):
+                return self._called(call)
+        return None
+
+    def _is_not_empty(self, test: ast.expr, text: str) -> bool:
+        """Is it true exactly where the variable `text` is not the empty text?"""
+        match test:
+            case ast.Name(name):
+                return name == text
+            case ast.Call(ast.Name("len"), [ast.Name(name)], []):
+                return name == text and "len" not in self.names
+            case ast.Compare(ast.Name(name), [ast.NotEq()], [other]):
+                return name == text and self._is_empty_text(other)
+            case ast.Compare(left, [ast.NotEq() | ast.Gt()], [ast.Constant(value=0)]):
+                return isinstance(left, ast.Call) and self._is_not_empty(left, text)
+        return False
+
+    def _is_empty_text(self, value: ast.expr | None) -> bool:
+        """Is it the text "", written here or as TAKEN?"""
+        match value:
+            case ast.Constant(value=""):
+                return True
+            case ast.Name(name):
+                return self.names.get(name) == ""
+        return False
+
+    def _called(self, call: ast.Call) -> Callable | None:
+        """The function that is called, if it is one of Python's source and its arguments store
+        nothing."""
+        called = self.names.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        plain = inspect.isfunction(called) and not self._stores(*call.args, *call.keywords)
+        return called if plain else None
+
+    def returned(self, node: ast.Return, changed: bool) -> None:
+        tests, values = _alternatives(node.value)
+        for each in values:
+            self._may_refuse(each, changed or self._stores(*tests))
+
+    def _may_refuse(self, value: ast.expr | None, changed: bool) -> None:
+        if self._is_empty_text(value):
+            return
+        called = self._called(value) if isinstance(value, ast.Call) else None
+        if called is not None:
+            _Changed(called, self.callers).check(changed)
+        elif changed or self._stores(value):
+            raise _NotProven
+
+
+def _alternatives(value: ast.expr | None) -> tuple[list[ast.expr], list[ast.expr | None]]:
+    """The tests of a conditional expression, and its possible values."""
+    if not isinstance(value, ast.IfExp):
+        return [], [value]
+    parts = _alternatives(value.body), _alternatives(value.orelse)
+    return [value.test, *parts[0][0], *parts[1][0]], [*parts[0][1], *parts[1][1]]

@@ -79,6 +79,12 @@ def is_plain(value: Any) -> bool:
     return isinstance(value, types.FunctionType) and value not in COMPILED_APART
 
 
+def is_of_protocol(function: Any) -> bool:
+    """Is it a plain function of a spec or a notebook, rather than a helper of the kit?"""
+    module = getattr(function, "__module__", None) or ""
+    return isinstance(function, types.FunctionType) and not module.startswith("protocol_lab.")
+
+
 _known_as_loaded: set[tuple[types.CodeType, str]] = set()
 """Code and its source that were compared: both are asked for again and again."""
 

@@ -18,9 +18,10 @@ from weakref import WeakKeyDictionary
 from protocol_lab.errors import LabError
 from protocol_lab.model.evaluation import is_of_numpy
 from protocol_lab.model.layout import Node, NodeSet, Struct
+from protocol_lab.reader.common_mistakes import refuse_ineffective
 from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.reading import readable, reading
-from protocol_lab.reader.side_effects import calls_what_changes, refuse_ineffective
+from protocol_lab.reader.side_effects import calls_what_changes
 from protocol_lab.reader.source_code import error_at, names_read, without_annotations
 
 LOW, HIGH = -(2**63), 2**63 - 1

@@ -1,7 +1,6 @@
 """What an expression in a spec's function stands for, if its evaluation changes nothing."""
 
 import ast
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from typing import Any
 from protocol_lab.model import containers, node_sets
 from protocol_lab.model.constants import limits_of
 from protocol_lab.model.layout import Array, Bag, Named, Per, Seq, Struct
-from protocol_lab.reader.source_code import error_at, names_read
+from protocol_lab.reader.source_code import error_at, is_of_protocol, names_read
 from protocol_lab.tla import values as tla
 from protocol_lab.tla.values import BOOL, INT, NODES, TRUE, Scope, Tla, Value, item_of, plus
 
@@ -284,7 +283,7 @@ class Expressions:
         if called is containers.last:
             of = self.value(given[0], scope)
             return self.part(of, f"[Len({self.read(of, scope).tla.text})]", item_of(of.type))
-        if not is_helper(called):
+        if not is_of_protocol(called):
             raise self.fail(node, "this call has no translation to TLA+")
         return self.helper(called, node, scope)
 
@@ -392,11 +391,6 @@ def _with_let(definitions: list[str], value: Tla) -> Tla:
 
 def _implied(test: Tla, value: Tla) -> Tla:
     return tla.if_(test, value, TRUE)
-
-
-def is_helper(called: Any) -> bool:
-    """Is it a function of a spec, rather than of the kit or of Python?"""
-    return inspect.isfunction(called) and not called.__module__.startswith("protocol_lab.")
 
 
 _SET_AND_NODE = NODES, INT

@@ -19,9 +19,9 @@ from protocol_lab.errors import place_of
 from protocol_lab.model import containers
 from protocol_lab.reader.reading import reading
 from protocol_lab.reader.side_effects import changes
-from protocol_lab.reader.source_code import names_read
+from protocol_lab.reader.source_code import is_of_protocol, names_read
 from protocol_lab.tla import values as tla
-from protocol_lab.tla.expressions import Expressions, Items, is_helper
+from protocol_lab.tla.expressions import Expressions, Items
 from protocol_lab.tla.values import NODES, TEXT, TRUE, Cell, Scope, Tla, Value
 
 _DEEPEST = 40
@@ -321,7 +321,7 @@ class Functions(Expressions):
         if not isinstance(node, ast.Call):
             return False
         called = names_read(self.function).get(getattr(node.func, "id", ""))
-        return called in _CONTAINERS or (is_helper(called) and changes(called))
+        return called in _CONTAINERS or (is_of_protocol(called) and changes(called))
 
     def _ends_of(self, node: ast.Call, scope: Scope) -> list[End]:
         """The ends of a call's code, which is followed where it stands."""

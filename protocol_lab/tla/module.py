@@ -19,8 +19,8 @@ from protocol_lab.model.parameters import Member, Range, Sequences, Subset, True
 from protocol_lab.model.spec import Action, Model, Property, Situation, Spec
 from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.reading import reading
+from protocol_lab.reader.source_code import is_of_protocol
 from protocol_lab.tla import values as tla
-from protocol_lab.tla.expressions import is_helper
 from protocol_lab.tla.functions import Definition, Functions
 from protocol_lab.tla.values import TRUE, Scope, Tla, Value
 
@@ -91,7 +91,9 @@ def _statements(spec: Spec) -> int:
     """How many statements the functions of a spec have, with all that they call."""
     declared = [*spec.inits, *spec.actions, *spec.invariants, *spec.step_invariants]
     declared += [*spec.expected, *spec.constraints]
-    functions = [each for each in reachable([one.function for one in declared]) if is_helper(each)]
+    functions = [
+        each for each in reachable([one.function for one in declared]) if is_of_protocol(each)
+    ]
     nodes = (node for each in functions for node in ast.walk(reading(each).as_written))
     return sum(isinstance(node, ast.stmt) for node in nodes)
 

@@ -7,9 +7,8 @@ the functions that call them. Otherwise every type of item would have compiled f
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import TypingError, types
 from numba.core import cgutils
-from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from protocol_lab.compiler.operations.integers import fault_if

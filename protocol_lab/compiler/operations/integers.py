@@ -8,8 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core.errors import TypingError
+from numba import TypingError, types
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 

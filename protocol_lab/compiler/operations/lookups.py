@@ -8,14 +8,11 @@ import operator
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import TypingError, types
 from numba.core import cgutils
-from numba.core.datamodel import register_default
-from numba.core.datamodel.models import PrimitiveModel, StructModel
-from numba.core.errors import TypingError
-from numba.core.imputils import RefType, iternext_impl, lower_builtin
-from numba.core.typing.templates import AbstractTemplate, Signature, infer, infer_global, signature
-from numba.extending import intrinsic, overload
+from numba.core.imputils import RefType, iternext_impl
+from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
+from numba.extending import infer, intrinsic, lower_builtin, models, overload, register_model
 
 from protocol_lab.compiler.operations.bags import BAG_OPERATIONS
 from protocol_lab.compiler.operations.integers import fault_if
@@ -95,14 +92,14 @@ class NodesIterator(types.SimpleIteratorType):
         super().__init__("iterator over a set of nodes", types.int64)
 
 
-@register_default(SetOfNodes)
-class _SetOfNodesModel(PrimitiveModel):
+@register_model(SetOfNodes)
+class _SetOfNodesModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: SetOfNodes):
         super().__init__(dmm, fe_type, _INT64)
 
 
-@register_default(NodesIterator)
-class _NodesIteratorModel(StructModel):
+@register_model(NodesIterator)
+class _NodesIteratorModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: NodesIterator):
         super().__init__(dmm, fe_type, [("left", types.EphemeralPointer(types.int64))])
 

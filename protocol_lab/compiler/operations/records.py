@@ -10,15 +10,20 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import from_dtype, types
+from numba import TypingError, from_dtype, types
 from numba.core import cgutils
-from numba.core.datamodel import register_default
-from numba.core.datamodel.models import IntegerModel, OpaqueModel, RecordModel
-from numba.core.errors import TypingError
-from numba.core.imputils import impl_ret_borrowed, lower_cast, lower_getattr_generic
+from numba.core.imputils import impl_ret_borrowed
 from numba.core.typeconv import Conversion
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import intrinsic, overload
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    infer_getattr,
+    intrinsic,
+    lower_cast,
+    lower_getattr_generic,
+    models,
+    overload,
+    register_model,
+)
 
 from protocol_lab.compiler.operations.integers import fault_if, load_number, store_number
 from protocol_lab.compiler.operations.slots import Slots, is_outside, load, moved, slot_at
@@ -62,7 +67,7 @@ class KeptNumber(types.Integer):
         return self.highest
 
 
-register_default(KeptNumber)(IntegerModel)
+register_model(KeptNumber)(models.IntegerModel)
 
 
 class StateRecord(types.Record):
@@ -139,8 +144,8 @@ class Container(StateRecord, types.IterableType):
             raise TypingError(NO_INDEX)
 
 
-register_default(StateRecord)(RecordModel)
-register_default(Container)(RecordModel)
+register_model(StateRecord)(models.RecordModel)
+register_model(Container)(models.RecordModel)
 
 
 @infer_getattr
@@ -620,7 +625,7 @@ class ConstantsRecord(types.Type):
         return "Constants", (short_hash(self.name),)
 
 
-register_default(ConstantsRecord)(OpaqueModel)  # the address of the first
+register_model(ConstantsRecord)(models.OpaqueModel)  # the address of the first
 
 
 @infer_getattr

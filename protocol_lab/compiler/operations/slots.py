@@ -9,12 +9,10 @@ alone.
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import TypingError, types
 from numba.core import cgutils
-from numba.core.datamodel import register_default
-from numba.core.datamodel.models import OpaqueModel, StructModel
-from numba.core.errors import TypingError
-from numba.core.imputils import RefType, iternext_impl, lower_builtin
+from numba.core.imputils import RefType, iternext_impl
+from numba.extending import lower_builtin, models, register_model
 
 from protocol_lab.model.state_view import ITEMS_IN_ORDER
 from protocol_lab.reader.dependencies import short_hash
@@ -82,7 +80,7 @@ class Slots(types.NestedArray):
             raise TypingError(ITEMS_IN_ORDER)
 
 
-register_default(Slots)(OpaqueModel)  # the address of its first slot: all else is in the type
+register_model(Slots)(models.OpaqueModel)  # the address of its first slot: all else is in the type
 
 
 class SlotsIterator(types.SimpleIteratorType):
@@ -94,8 +92,8 @@ class SlotsIterator(types.SimpleIteratorType):
         super().__init__(f"iter({slots.name})", slots.value_type)
 
 
-@register_default(SlotsIterator)
-class _SlotsIteratorModel(StructModel):
+@register_model(SlotsIterator)
+class _SlotsIteratorModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: SlotsIterator):
         members = [("index", types.EphemeralPointer(types.intp)), ("array", fe_type.slots)]
         super().__init__(dmm, fe_type, members)

@@ -22,9 +22,10 @@ from protocol_lab import (
 )
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.compiler import building
-from protocol_lab.compiler.effects import first_guards, may_refuse_changed
+from protocol_lab.compiler.code_generation import first_guards
 from protocol_lab.errors import SpecError
 from protocol_lab.explore import explore
+from protocol_lab.reader.side_effects import may_refuse_changed
 from tests.checker.test_faults import LATE, Nothing, State, counting
 from tests.spec_checks import ENGINES
 
