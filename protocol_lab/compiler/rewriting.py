@@ -28,7 +28,7 @@ from protocol_lab.errors import LabError, place
 from protocol_lab.model.layout import Struct
 from protocol_lab.model.parameters import Sequences
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
-from protocol_lab.reader.named_values import SET_OPERATIONS, TAKE_ITEMS, NamesToNumbers, SetSyntax
+from protocol_lab.reader.named_values import SET_OPERATIONS, TAKE_ITEMS, NamesToNumbers
 from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.side_effects import calls_what_changes, changes, own_lists
 from protocol_lab.reader.source_code import is_plain, names_read
@@ -468,28 +468,7 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
 
 def _prepared(function: Callable, tree: Any, code: LayoutsInCode) -> Any:
     """A tree in which texts and sets of nodes have become numbers."""
-    tree = _Unchained().visit(tree)
-    return SetSyntax(code).visit(NamesToNumbers(function, code).visit(tree))
-
-
-class _Unchained(ast.NodeTransformer):
-    """Turns `a == b in c` into `a == b and b in c`; chains such as 0 <= a < b are kept.
-
-    Where b might change something, `unsupported_syntax` has refused it.
-    """
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        self.generic_visit(node)
-        if len(node.ops) == 1 or not any(
-            isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn) for op in node.ops
-        ):
-            return node
-        lefts = [node.left, *map(copy.deepcopy, node.comparators[:-1])]
-        pairs = [
-            ast.copy_location(ast.Compare(left, [op], [right]), node)
-            for left, op, right in zip(lefts, node.ops, node.comparators, strict=True)
-        ]
-        return ast.copy_location(ast.BoolOp(ast.And(), pairs), node)
+    return NamesToNumbers(function, code).visit(tree)
 
 
 def _copied(node: Any, context: ast.expr_context) -> Any:

@@ -10,6 +10,7 @@ not a name of the value is an error, as is a text that is compared with a plain 
 """
 
 import ast
+import copy
 from collections.abc import Callable
 from inspect import signature
 from typing import Any
@@ -38,9 +39,19 @@ TAKE_ITEMS = (
 )
 """The functions (container, item)."""
 
+SET_OPERATIONS = {
+    "_contains": node_sets.contains,
+    "_size": node_sets.size,
+    "_members": node_sets.members,
+}
+"""The functions that `in`, `len` and `for` on sets of nodes become, by their names in the rewritten
+code. Where `layouts_in_code` can't infer that an expression is a set, the code stays as it is, and
+compiling it fails with a sentence."""
+
 
 class NamesToNumbers(ast.NodeTransformer):
-    """Replaces the texts in one function that name values with their numbers.
+    """Replaces the texts in one function that name values with their numbers, and operations on
+    sets of nodes with calls.
 
     Raises LabError for a text that is not one of the names, and where a value is compared with one
     that has other names, or stored there.
@@ -55,9 +66,42 @@ class NamesToNumbers(ast.NodeTransformer):
         return names_inside(self.code.of(node))
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """Texts on the sides of ==, != and in."""
+        """Texts on the sides of ==, != and in; `node in nodes`, `node not in nodes`.
+
+        `a == b in c` becomes `a == b and b in c`; chains such as 0 <= a < b are kept. Where b might
+        change something, `unsupported_syntax` has refused it.
+        """
+        texts = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+        if len(node.ops) > 1 and any(isinstance(op, texts) for op in node.ops):
+            lefts = [node.left, *map(copy.deepcopy, node.comparators[:-1])]
+            pairs = [
+                ast.copy_location(ast.Compare(left, [op], [right]), node)
+                for left, op, right in zip(lefts, node.ops, node.comparators, strict=True)
+            ]
+            return self.visit(ast.copy_location(ast.BoolOp(ast.And(), pairs), node))
         self.generic_visit(node)
-        return self.compared(node)
+        node = self.compared(node)
+        if not isinstance(node.ops[0], ast.In | ast.NotIn) or not self.code.is_set(
+            node.comparators[0]
+        ):
+            return node
+        found = _call("_contains", node.comparators[0], node.left)
+        is_in = isinstance(node.ops[0], ast.In)
+        return ast.copy_location(found if is_in else ast.UnaryOp(ast.Not(), found), node)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """`for node in nodes: ...`."""
+        return self._loop(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        """`... for node in nodes`, in a generator expression."""
+        return self._loop(node)
+
+    def _loop(self, node: ast.For | ast.comprehension) -> ast.AST:
+        self.generic_visit(node)
+        if self.code.is_set(node.iter):
+            node.iter = ast.copy_location(_call("_members", node.iter), node.iter)
+        return node
 
     def compared(self, node: ast.Compare) -> ast.Compare:
         """A comparison with numbers in place of the texts on its sides."""
@@ -89,8 +133,11 @@ class NamesToNumbers(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Texts given for items, for the fields of a new record, or for parameters declared as
-        Named."""
+        Named; `len(nodes)`."""
         self.generic_visit(node)
+        match node:
+            case ast.Call(ast.Name("len"), [items], []) if self.code.is_set(items):
+                return ast.copy_location(_call("_size", items), node)
         called = None
         if isinstance(node.func, ast.Name) and node.func.id not in self.own:
             called = self.values.get(node.func.id)
@@ -163,67 +210,6 @@ def names_inside(layout: Any) -> Names | None:
     if isinstance(layout, StructLayout):
         return None if layout.kind == "struct" else names_inside(layout.fields["items"])
     return layout.names if isinstance(layout, IntegerLayout) else None
-
-
-# --- Set syntax -----------------------------------------------------------------------------------
-#
-# Rewrites `in`, `len` and `for` on sets of nodes as calls of functions on bitmasks.
-#
-#     node in s.alive            becomes   _contains(s.alive, node)
-#     len(s.alive)               becomes   _size(s.alive)
-#     for node in s.alive: ...   becomes   for node in _members(s.alive): ...
-#
-# A set of nodes is a number in compiled code, so `layouts_in_code` has to infer which expressions
-# are sets. Where it can't, the code stays unchanged, and compiling it fails with a sentence.
-
-
-SET_OPERATIONS = {
-    "_contains": node_sets.contains,
-    "_size": node_sets.size,
-    "_members": node_sets.members,
-}
-"""The functions that are called instead, by their names in the rewritten code."""
-
-
-class SetSyntax(ast.NodeTransformer):
-    """Rewrites one function."""
-
-    def __init__(self, code: LayoutsInCode):
-        self.code = code
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """`node in nodes`, `node not in nodes`."""
-        self.generic_visit(node)
-        if len(node.ops) > 1 or not self.code.is_set(node.comparators[0]):
-            return node
-        found = _call("_contains", node.comparators[0], node.left)
-        if isinstance(node.ops[0], ast.In):
-            return ast.copy_location(found, node)
-        if isinstance(node.ops[0], ast.NotIn):
-            return ast.copy_location(ast.UnaryOp(ast.Not(), found), node)
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        """`len(nodes)`."""
-        self.generic_visit(node)
-        match node:
-            case ast.Call(ast.Name("len"), [items], []) if self.code.is_set(items):
-                return ast.copy_location(_call("_size", items), node)
-        return node
-
-    def visit_For(self, node: ast.For) -> ast.AST:
-        """`for node in nodes: ...`."""
-        return self._loop(node)
-
-    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        """`... for node in nodes`, in a generator expression."""
-        return self._loop(node)
-
-    def _loop(self, node: ast.For | ast.comprehension) -> ast.AST:
-        self.generic_visit(node)
-        if self.code.is_set(node.iter):
-            node.iter = ast.copy_location(_call("_members", node.iter), node.iter)
-        return node
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
