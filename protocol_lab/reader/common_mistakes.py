@@ -294,6 +294,8 @@ _CHANGED = {
 
 def refuse_ineffective(function: Callable) -> None:
     """Raise LabError if the function has such code."""
+    if function.__module__ in _HELPERS:
+        return  # these call what only raises
     tree = reading(function).apart
     values, maybe_none = names_read(function), _maybe_none(function, tree)
     for node in ast.walk(tree):
