@@ -3,7 +3,7 @@
 It replaces Numba's own disk cache, which loads machine code without checking that it is intact. A
 file is only unpickled after its checksum was verified; one that is damaged, or was written under
 another name, is deleted and compiled again. The file's name contains a hash of everything that the
-code depends on: so a stale file is never found, and it is removed when it was not used for long.
+code depends on: so a stale file is never found, and it is removed once the cache is too large.
 
 If the cache can't be used, code is compiled at every start and kept in memory only.
 """
@@ -38,14 +38,8 @@ if config.DISABLE_JIT:
         ' or choose engine="python" (--engine python).'
     )
 
-KEPT_SECONDS = 60 * 86_400
-"""Kernels that were not used for this long are removed."""
-
 KEPT_BYTES = 2 << 30
 """The most that all kernels may take; beyond it the least recently used are removed."""
-
-_PART_SECONDS = 3_600
-"""A part-written file that is older was left by a writer that was killed."""
 
 _USE_NOTED_SECONDS = 86_400
 """How often the time of the last use is written."""
@@ -213,20 +207,16 @@ def _throw_away(file: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the kernels that were not used for KEPT_SECONDS, then the least recently used until
-    all take KEPT_BYTES at most, and part-written files of killed processes."""
-    now, kept, total = time.time(), [], 0
-    for file in folder.glob("*.part"):
-        with suppress(OSError):
-            if now - file.stat().st_mtime > _PART_SECONDS:
-                file.unlink()
-    for file in folder.glob("*.kernel"):
+    """Remove the least recently used files until all take KEPT_BYTES at most; a part that a killed
+    process has written is one of them some day."""
+    kept = []
+    for file in folder.iterdir():
         with suppress(OSError):
             known = file.stat()
             kept.append((known.st_mtime, known.st_size, file))
-            total += known.st_size
-    for used, size, file in sorted(kept):
-        if now - used < KEPT_SECONDS and total <= KEPT_BYTES:
+    total = sum(size for _, size, _ in kept)
+    for _, size, file in sorted(kept):
+        if total <= KEPT_BYTES:
             break
         with suppress(OSError):
             file.unlink()
