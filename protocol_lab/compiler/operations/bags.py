@@ -64,8 +64,6 @@ class _Items:
         builder, size = self.builder, self.size()
         position = cgutils.alloca_once_value(builder, size)
         is_here = cgutils.alloca_once_value(builder, ir.IntType(1)(0))
-        builder.store(size, position)
-        builder.store(ir.IntType(1)(0), is_here)
         with cgutils.for_range(builder, size) as loop:
             order = self.compare(loop.index, item)
             with builder.if_then(builder.icmp_signed(">=", order, order.type(0))):
