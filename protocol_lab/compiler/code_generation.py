@@ -30,7 +30,7 @@ from protocol_lab.model.parameters import (
 )
 from protocol_lab.model.spec import Action, Model, Property, Situation
 from protocol_lab.reader.reading import reading
-from protocol_lab.reader.side_effects import stores
+from protocol_lab.reader.side_effects import Flow, stores
 from protocol_lab.reader.source_code import names_read, without_annotations
 
 _NOT_SO = "not truth(function(s, c))"
@@ -266,39 +266,32 @@ def with_depths(
     tree: ast.FunctionDef, parameters: Sequence[str], answer: Answer
 ) -> ast.FunctionDef:
     """A copy of a function in which `answer` has replaced the value of each return."""
-    tree = copy.deepcopy(tree)
-    _Depths(parameters, answer).block(tree.body, 0)
+    tree, paths = copy.deepcopy(tree), _Depths(parameters)
+    paths.block(tree.body, 0)
+    for node, depth in paths.returns.items():
+        answered = ast.copy_location(answer(node, depth), node)
+        node.value = ast.fix_missing_locations(answered)
     return tree
 
 
-class _Depths:
-    def __init__(self, parameters: Sequence[str], answer: Answer):
+class _Depths(Flow[int]):
+    """The paths through an action: how many of the first parameters it depends on that they lead
+    where they do. returns: for each return, with its value."""
+
+    def __init__(self, parameters: Sequence[str]):
+        super().__init__()
         self.number = {name: k for k, name in enumerate(parameters, 1)}
-        self.answer = answer
+        self.returns: dict[ast.Return, int] = {}
 
-    def block(self, statements: list[ast.stmt], depth: int) -> int:
-        """Answer the returns in these statements; the parameters that those after them depend on.
+    def read(self, node: ast.AST | None, depth: int) -> int:
+        nodes = () if node is None else ast.walk(node)
+        return max(depth, *(self.number.get(getattr(each, "id", ""), 0) for each in nodes), 0)
 
-        depth: those that it depends on whether they are run, and after what.
-        """
-        for each in statements:
-            match each:
-                case ast.If(test, body, orelse):
-                    asked = self._seen(test, depth)
-                    depth = max(self.block(body, asked), self.block(orelse, asked))
-                case _:
-                    depth = self._seen(each, depth)
-                    for node in ast.walk(each):
-                        if isinstance(node, ast.Return):
-                            answered = self.answer(node, depth)
-                            node.value = ast.fix_missing_locations(
-                                ast.copy_location(answered, node)
-                            )
-        return depth
+    def meet(self, paths: list[int]) -> int:
+        return max(paths)
 
-    def _seen(self, tree: ast.AST, depth: int) -> int:
-        names = (each.id for each in ast.walk(tree) if isinstance(each, ast.Name))
-        return max(depth, *(self.number.get(name, 0) for name in names), 0)
+    def returned(self, node: ast.Return, depth: int) -> None:
+        self.returns[node] = self.read(node.value, depth)
 
 
 # --- Actions that a constant rules out, such as a crash where none is allowed ---------------------
