@@ -40,8 +40,8 @@ def engine_script() -> str:
         "viz.mjs": viz["dist/viz.js"],
         "kit.zip": kit_archive(),
     }
-    packed = {name: packed(content) for name, content in files.items()}
-    return f"labEngine({json.dumps(packed)});\n"
+    given = {name: packed(content) for name, content in files.items()}
+    return f"labEngine({json.dumps(given)});\n"
 
 
 def name_of(script: str) -> str:
