@@ -82,23 +82,19 @@ class PlainStepper:
         self._stages: dict[int, Stage] = {}  # of the parts of a lesson
         self._live = Live()
         self._earlier: Session | None = None
-        self._session = of if isinstance(of, Session) else begin(of, invariants)
-        self._origin = origin_of(self._session)
+        # What is shown: the walk, and the scenario, challenge or lesson that it is about.
+        self.session = of if isinstance(of, Session) else begin(of, invariants)
+        self._origin = origin_of(self.session)
         self._spoilers = spoilers
-        if self._session.lesson is not None:
-            self.show("lesson", self._session.lesson.values)
+        if self.session.lesson is not None:
+            self.show("lesson", self.session.lesson.values)
         self.refresh()
         _OPEN.add(self)
 
     @property
     def walk(self) -> Walk:
         """The walk shown; it changes when a scenario is loaded."""
-        return self._session.walk
-
-    @property
-    def session(self) -> Session:
-        """The session shown: the walk, and the scenario or challenge that it is about."""
-        return self._session
+        return self.session.walk
 
     def close(self) -> None:
         """Stop its computations."""
@@ -126,7 +122,7 @@ class PlainStepper:
             self._refresh()
 
     def _refresh(self) -> None:
-        session, walk, about = self._session, self._session.walk, self._session.challenge
+        session, walk, about = self.session, self.session.walk, self.session.challenge
         self._options.watched = session.watched
         self._seen.update(walk.moment.path())
         panel = panels.TABS[self._tab](walk, self._options)
@@ -194,9 +190,9 @@ class PlainStepper:
 
         They are invariants of the model that comes with them.
         """
-        if self._session.challenge is not None:
-            return self._session.goal
-        return self.walk.model, [self._aim] if self._aim else self._session.watched_names
+        if self.session.challenge is not None:
+            return self.session.goal
+        return self.walk.model, [self._aim] if self._aim else self.session.watched_names
 
     def _shows(self, part: str) -> Show:
         """What shows an answer from the background, unless something else is wanted by then."""
@@ -240,7 +236,7 @@ class PlainStepper:
     def _arrange_next_part(self) -> None:
         """Arrange the pictures of a lesson's next part while the reader is at this one: that takes
         longer than a beat may."""
-        lesson, part = self._session.lesson, self._session.part + 1
+        lesson, part = self.session.lesson, self.session.part + 1
         if lesson and self._room and part < len(lesson.walks) and part not in self._stages:
             self._stages[part] = self._new_stage()
             self._stages[part].draw(lesson.walks[part])
@@ -267,7 +263,7 @@ class PlainStepper:
             "fork": lambda message: walk.fork(str(message["name"]).strip() or None),
             "take_over": lambda _: walk.fork(walk.new_name("my way")),
             "switch": lambda message: walk.switch(message["branch"]),
-            "restart": self._restart,
+            "restart": lambda message: self._begin(Walk.begin(walk.model, message["start"])),
             "load": self._load,
             "paste": self._paste,
             "stop_reading": lambda _: self._live.stop("reading"),
@@ -289,7 +285,7 @@ class PlainStepper:
             "beat": self._go_to_beat,
             "answered": self._take_answer,
             "code": self._show_code,
-            "print": self._print,
+            "print": lambda _: self._print(printed_lesson(self._the_lesson())),
         }
 
     def _take_room(self, message: dict) -> None:
@@ -302,7 +298,7 @@ class PlainStepper:
 
     def _stage_of_part(self) -> Stage:
         """The stage for the walk; each part of a lesson keeps its own."""
-        return self._stages.setdefault(self._session.part, self._new_stage())
+        return self._stages.setdefault(self.session.part, self._new_stage())
 
     def _new_stage(self) -> Stage:
         return Stage(self._room, self._is_presenting)
@@ -331,15 +327,15 @@ class PlainStepper:
     def _board_of_lesson(self) -> dict[str, Any] | None:
         """Who has said what, for a lesson whose spec has claims: it may stand beside the
         picture."""
-        session = self._session
+        session = self.session
         told = session.lesson.claims_told(session.part) if session.lesson else []
         return {**panels.board(session.walk, self._options), "told": told} if told else None
 
     def _go_to_beat(self, message: dict) -> None:
-        part = self._session.part
-        self._session.go_to_beat(int(message["at"]))
-        if part != self._session.part:
-            self._origin = origin_of(self._session)
+        part = self.session.part
+        self.session.go_to_beat(int(message["at"]))
+        if part != self.session.part:
+            self._origin = origin_of(self.session)
             self._options.stage = self._room and self._stage_of_part()
 
     def _take_answer(self, message: dict) -> None:
@@ -366,14 +362,13 @@ class PlainStepper:
     def _show_code(self, message: dict) -> None:
         self._options.code = bool(message["shown"])
 
-    def _print(self, _: dict) -> None:
-        text = printed_lesson(self._the_lesson())
+    def _print(self, text: str) -> None:
         self._export = {"format": "print", "file": "lesson.html", "text": text}
 
     def _the_lesson(self) -> PlayedLesson:
-        if self._session.lesson is None:
+        if self.session.lesson is None:
             raise LabError("This is not a lesson: there are no questions.")
-        return self._session.lesson
+        return self.session.lesson
 
     # --- Another walk ---
 
@@ -382,15 +377,12 @@ class PlainStepper:
 
     def _show_session(self, session: Session) -> None:
         """Show another session, and keep the current one."""
-        self._session, self._earlier = session, self._session
+        self.session, self._earlier = session, self.session
         self._origin = origin_of(session)
         self._stages.clear()
         self.show("lesson", session.lesson.values if session.lesson else {})
         self._aim = ""
         self._options = panels.Options(stage=self._room and self._new_stage())
-
-    def _restart(self, message: dict) -> None:
-        self._begin(Walk.begin(self.walk.model, message["start"]))
 
     def _back(self, _: dict) -> None:
         if self._earlier is None:
@@ -456,7 +448,7 @@ class PlainStepper:
     @property
     def link(self) -> str:
         """The steps so far as a link, which also says for which challenge they are."""
-        about = self._session.challenge if self._origin["in_catalog"] else None
+        about = self.session.challenge if self._origin["in_catalog"] else None
         return link_text(self.walk, about.name if about else "")
 
     def _address(self, _: Walk) -> str:
@@ -480,7 +472,7 @@ class PlainStepper:
     # --- How near ---
 
     def _take_aim(self, message: dict) -> None:
-        names = self._session.watched_names
+        names = self.session.watched_names
         if message["name"] and message["name"] not in names:
             raise LabError(
                 f"{quoted(message['name'])} is not watched here; use {', '.join(names)}."
@@ -528,7 +520,7 @@ class PlainStepper:
     # --- The challenge ---
 
     def _hint(self, _: dict) -> None:
-        session = self._session
+        session = self.session
         challenge = self._the_challenge()
 
         def done(hint: str | LabError | None) -> None:
@@ -542,7 +534,7 @@ class PlainStepper:
     def _lay_shortest(self, _: dict) -> None:
         """Put a shortest path beside the learner's, and open the comparison."""
         walk, mine = self.walk, self.walk.branch
-        shown = progress(self._the_challenge(), walk, self._session.hints)
+        shown = progress(self._the_challenge(), walk, self.session.hints)
         if shown["shortest"] is None:
             raise LabError("The shortest way is shown once you have found one.")
         name = "the shortest way"
@@ -563,14 +555,14 @@ class PlainStepper:
         self._seek_par()
 
     def _the_challenge(self) -> Challenge:
-        if self._session.challenge is None:
+        if self.session.challenge is None:
             raise LabError(
                 "This is not a challenge: there are no hints, and no shortest path to show."
             )
-        return self._session.challenge
+        return self.session.challenge
 
     def _seek_par(self) -> None:
-        challenge = self._session.challenge
+        challenge = self.session.challenge
         if challenge is not None:
             self._live.ask(
                 "par", lambda stopped: par(challenge, stopped), lambda _: self.refresh_safely()

@@ -26,29 +26,12 @@ from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Walk
 
 _HERE = Path(__file__).parent
-# A widget is one script: its parts are joined in this order, and share their names.
-PARTS = (
-    CARD_SCRIPT,
-    *(
-        _HERE / "js" / part
-        for part in (
-            "dom.js",
-            "kernel.js",
-            "memory.js",
-            "header.js",
-            "challenge.js",
-            "panels.js",
-            "viewer.js",
-            "moves.js",
-            "lists.js",
-            "timeline.js",
-            "controls.js",
-            "drawers.js",
-            "lesson.js",
-            "stepper.js",
-        )
-    ),
+_SCRIPTS = (
+    "dom kernel memory header challenge panels viewer moves lists timeline controls drawers lesson"
+    " stepper"
 )
+PARTS = (CARD_SCRIPT, *(_HERE / "js" / f"{each}.js" for each in _SCRIPTS.split()))
+"""A widget is one script: its parts are joined in this order, and share their names."""
 
 
 def style() -> str:

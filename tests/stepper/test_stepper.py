@@ -645,7 +645,7 @@ def test_a_cell_that_is_run_again_goes_on_where_it_was(forked):
 
 def test_a_challenge_keeps_its_hints_and_its_score():
     stepper = Stepper(challenge_named("two_leaders_write"))
-    stepper._session.hints.append("Look at the epochs.")
+    stepper.session.hints.append("Look at the epochs.")
     stepper.refresh()
     again = Stepper(resumed(kept(stepper)))
     assert again.view["challenge"] == stepper.view["challenge"]
