@@ -41,15 +41,15 @@ class Meeting:
     learners: a row for each, by number. `vote` has the numbers of the choices by question, `won`
     the steps, par and link by challenge, `since` when the learner came to this `place`.
     led: what the leader has set. `keys` is the number of the learner who steps for all, `stand` the
-    address where everybody is led, `ask` the question that is polled, `revealed` the counts of
-    those that are answered.
+    address where everybody is led, `ask` the name, text and choices of what is polled, `revealed`
+    the counts of questions that are answered.
     """
 
     def __init__(self, questions: dict[str, Question]):
         self.questions = dict(questions)
         self.numbers: dict[str, int] = {}  # of the learners, by the digest of their secret
         self.learners: dict[int, dict[str, Any]] = {}
-        self.led: dict[str, Any] = {"follow": False, "keys": None, "stand": "", "ask": None}
+        self.led: dict[str, Any] = {"follow": False, "keys": None, "stand": "", "ask": []}
         self.led |= {"revealed": {}}
 
     def accepts(self, who: int | str, *message: Any) -> bool:
@@ -87,16 +87,15 @@ class Meeting:
                 me["since"] = me["since"] if me["place"] == value else int(time.time())
                 me["place"] = value
             case "ask":
-                led["ask"] = None
+                led["ask"] = value and [about, *value]
                 if value:
                     own = Question("the leader's own", value[0], value[1:])
                     self.questions.setdefault(about, own)
-                    led["ask"] = {"name": about, "text": own.text, "choices": own.choices}
             case "reveal":
                 led["revealed"][about] = self.counts(about)
             case "stand":
                 if value.partition("#")[0] != led["stand"].partition("#")[0]:
-                    led["ask"] = None  # a poll ends with its page
+                    led["ask"] = []  # a poll ends with its page
                 led["stand"] = value
             case "keys":
                 led["keys"], led["follow"] = value, led["follow"] or value is not None
@@ -107,7 +106,7 @@ class Meeting:
 
     def is_held(self, question: str) -> bool:
         """Do the answers to a question wait for the leader?"""
-        is_asked = self.led["follow"] or question == (self.led["ask"] or {}).get("name")
+        is_asked = self.led["follow"] or question in self.led["ask"][:1]
         return is_asked and question not in self.led["revealed"]
 
     def counts(self, question: str) -> list[int]:

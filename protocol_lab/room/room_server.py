@@ -1,8 +1,8 @@
 """Serves a room: `python3 lab.py room [FOLDER]`.
 
 The site's script gets the room's, and a WebSocket joins the pages. A connection is sent the parts
-of its view that have changed since it was last told: a slow one skips what lies between, and one
-that comes back gets the whole. A message counts as heard once it is on the disk.
+of its view that have changed since the last time: a slow one skips what lies between, and one that
+comes back gets the whole. `heard` counts its messages that are on the disk.
 """
 
 import asyncio
@@ -76,7 +76,6 @@ class Room:
         self.meeting.apply(*message)
         if message[1] != "place":  # which a page tells again
             self.unkept.append(message)
-        self.changed.set()
 
     def join(self, secret: str) -> int | None:
         """The number of the learner with this secret, who may be new; None if the room is full."""

@@ -8,11 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from protocol_lab.lessons.lesson_files import lesson_named
-from protocol_lab.site.pages import stepper_html
-from protocol_lab.site.scripts import script, style_sheet
-from protocol_lab.site.sessions import Sessions
-from protocol_lab.stepper.starting_point import begin
-from tests.room.test_room_server import connect, serving, write
+from tests.room.test_room_server import connect, serving
+from tests.site.pages import write_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -21,9 +18,6 @@ ASKED = {
     **{"whys": ["", "Which?"], "why": "It is."},
 }
 LEARNERS = 40
-_PAGE = """<!doctype html><html><head><meta charset="utf-8"><title>{name} — Lab</title>
-<link rel="icon" href="data:,"><style>{style}</style></head><body><main>{body}</main>
-<script src="/_static/lab.js"></script></body></html>"""
 _WATCH = """() => new MutationObserver(() => (globalThis.seen ??= []).push(
   [Date.now() / 1000, Number.parseInt(document.querySelector(".lq-verdict").textContent)]
 )).observe(document.querySelector(".lq-verdict"), { childList: true })"""
@@ -32,28 +26,18 @@ _WATCH = """() => new MutationObserver(() => (globalThis.seen ??= []).push(
 @pytest.fixture
 def site(tmp_path):
     """A question of a notebook, and a lesson."""
-    sessions = Sessions()
-    bodies = {
-        "index": '<div class="cell_output"><div class="lab-asked"><script type="application/json">'
-        f"{json.dumps(ASKED)}</script></div><details><summary></summary><p></p></details></div>",
-        "lesson": stepper_html(sessions.add(begin(lesson_named("kafka/one_record"))), ""),
-    }
-    pages = {
-        f"{name}.html": _PAGE.format(name=name, style=style_sheet(), body=body)
-        for name, body in bodies.items()
-    }
-    frames = {f"_static/frames/{name}.js": text for name, text in sessions.frames.items()}
-    return write(tmp_path, {**pages, **frames, "_static/lab.js": script()})
-
-
-def vote(member, choice, name=ASKED["name"]):
-    member.send(json.dumps(["vote", name, choice]))
+    data = f'<script type="application/json">{json.dumps(ASKED)}</script>'
+    fold = "<details><summary></summary><p></p></details>"
+    asked = f'<div class="cell_output"><div class="lab-asked">{data}</div>{fold}</div>'
+    write_page(tmp_path, more=asked)
+    (tmp_path / "page.html").rename(tmp_path / "index.html")
+    write_page(tmp_path, lesson_named("kafka/one_record"))
+    return tmp_path
 
 
 def test_forty_learners_vote_follow_and_drop_out(browser, site, screenshots):
     with serving(site) as (address, key, process):
-        sizes = [(1280, 800), (390, 844), (1280, 720), (1280, 720)]
-        looks = [{"viewport": {"width": width, "height": height}} for width, height in sizes]
+        looks = [{"viewport": {"width": each, "height": 844}} for each in (1280, 390, 1280, 1280)]
         pages = [browser.browser.new_context(**look).new_page() for look in looks]
         leader, phone, laptop, third = pages
         troubles, own = [], (address, "data:")
@@ -71,7 +55,7 @@ def test_forty_learners_vote_follow_and_drop_out(browser, site, screenshots):
         sent = []
         for k, each in enumerate(others):
             sent.append(time.time())
-            vote(each, k % 2)
+            each.send(json.dumps(["vote", ASKED["name"], k % 2]))
             time.sleep(0.05)
         phone.get_by_role("button", name="no").click()
         laptop.get_by_role("button", name="yes").click()
@@ -99,13 +83,13 @@ def test_forty_learners_vote_follow_and_drop_out(browser, site, screenshots):
         for page in pages:
             expect(page.locator(".lq-verdict")).to_contain_text("22 of 40 saw it coming. The run")
         leader.get_by_role("button", name="Follow me").click()
-        leader.goto(f"{address}/lesson.html#beat-11~0")
+        leader.goto(f"{address}/page.html#beat-11~0")
         for page in pages:
             expect(page.locator(".lq-question")).to_contain_text("Put broker 2's high watermark")
         for page, choice in ((phone, "0"), (laptop, "1"), (third, "1")):
             page.locator(".lq-choices").get_by_role("button", name=choice).click()
         for k, each in enumerate(back):
-            vote(each, k % 3, "kafka/one_record 10")
+            each.send(json.dumps(["vote", "kafka/one_record 10", k % 3]))
         expect(leader.locator(".lq-verdict")).to_have_text("23 of 23 have answered.")
         expect(leader.locator(".lab-cloud circle")).to_have_count(0)  # a projector shows it
         leader.get_by_role("button", name="Show what happens").click()

@@ -18,11 +18,8 @@ HOSTILE = {
     **{(1, kind, ""): (1, "yes", None) for kind in ("hand", "alone")},
     (1, "place", ""): ("x" * 301, ["x"], 1),
     (1, "won", "lose"): ([3, 2], [-1, 2, "#beat-1"], "3", *([3, 2, link] for link in LINKS)),
-    (1, "ask", "p"): ([], ASK),
-    (1, "reveal", "q"): (True,),
-    (1, "follow", ""): (True,),
-    (1, "keys", ""): (1, None),
-    (1, "stand", ""): ("/index.html",),
+    **{(1, kind, "q"): (ASK, [], True) for kind in ("ask", "reveal")},
+    **{(1, kind, ""): (True, 1, None, "/a.html") for kind in ("follow", "keys", "stand")},
     (LEADER, "stand", ""): ("//evil.example", "http://x", "/\\evil", "/a.html#x", "", None),
     (LEADER, "ask", "q"): (["one choice", "0"], ["?", "0", 1], "text", None, ["?"] * 99),
     (LEADER, "reveal", "p"): (True,),
@@ -82,7 +79,7 @@ def test_who_has_the_keys_steps_for_all(room):
     movers = [who for who in (LEADER, 1, 2) if send(room, who, "stand", "", "/b.html")]
     shown = room.view(2, {1})
     assert (movers, shown["follow"], shown["mine"]["hand"]) == ([2], True, False)
-    assert (shown["stand"], shown["ask"]) == ("/b.html", None)  # the poll's page was left
+    assert (shown["stand"], shown["ask"]) == ("/b.html", [])  # the poll's page was left
 
 
 def test_shortest_ways_come_first_and_are_bounded(room):

@@ -26,16 +26,10 @@ CONNECTED: list = []
 @pytest.fixture
 def site(tmp_path):
     """A folder with what a room looks for in a built site."""
-    return write(
-        tmp_path, {"index.html": "", "_static/lab.js": '"use strict";\n', "offline.js": ""}
-    )
-
-
-def write(folder, files):
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
+    (tmp_path / "_static").mkdir()
+    for name in ("index.html", "offline.js", "_static/lab.js"):
+        (tmp_path / name).write_text('"use strict";\n', encoding="utf-8")
+    return tmp_path
 
 
 @contextmanager

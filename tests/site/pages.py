@@ -1,10 +1,10 @@
 """A page with steppers, without the rest of the site."""
 
-import json
 from dataclasses import replace
 
 from protocol_lab.site.notebook_steppers import StepperCell
 from protocol_lab.site.offline import write_worker
+from protocol_lab.site.pages import stepper_html
 from protocol_lab.site.scripts import script, style_sheet
 from protocol_lab.site.sessions import Sessions
 from protocol_lab.stepper.starting_point import Session, begin
@@ -21,11 +21,10 @@ def write_page(folder, *opened, engine="", searched=0, more=""):
     holders = []
     for k, each in enumerate(opened):
         if isinstance(each, StepperCell):
-            told = json.dumps(sessions.add(each.session, needed=each.needed))
+            told = sessions.add(each.session, needed=each.needed)
         else:
-            told = json.dumps(sessions.add(each if isinstance(each, Session) else begin(each)))
-        script_of_it = f'<script type="application/json">{told}</script>'
-        holders.append(f'<div class="lab-page-stepper">{script_of_it}</div>')
+            told = sessions.add(each if isinstance(each, Session) else begin(each))
+        holders.append(stepper_html(told, ""))
         if k + 1 == searched:
             searches = replace(sessions.searches, asked=dict(sessions.searches.asked))
     if searched:

@@ -4,7 +4,7 @@
 {
   const STYLE = `
 .lab-room { position: sticky; top: 0; z-index: 1030; padding: 6px 12px; background: #17202b; color: #edf2f7; font: 15px/1.4 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
-.lab-room, .lr-controls, .lr-row { display: flex; flex-wrap: wrap; gap: 8px; align-items: center }
+.lab-room, .lr-controls, .lr-row { display: flex; flex-wrap: wrap; gap: 8px; align-items: baseline }
 .lr-controls { flex: 1; min-width: 270px }
 .lr-row { flex: 100% }
 .lab-room :is(button, input, a) { padding: 5px 11px; border: 1px solid #7b8b9c; border-radius: 8px; background: #243140; color: inherit; font: inherit; text-decoration: none }
@@ -17,7 +17,6 @@
 .lab-cloud circle { opacity: 0.6 }
 .lab-cloud text { fill: #0b2f66; stroke: #fff; stroke-width: 3px; paint-order: stroke; font: 700 15px system-ui, sans-serif }
 @media print { .lab-room { display: none } }`;
-  const STUCK = 180; // seconds at the same place
 
   // The key leaves the address at once: a projector shows it.
   const [, given] = /^#([\w-]{22})$/.exec(location.hash) ?? [];
@@ -31,12 +30,12 @@
   remember("room-secret", secret);
   const page = decodeURI(location.pathname).replace(/\/$/, "/index.html");
 
-  let view = { revealed: {}, stand: "", mine: { vote: {}, won: {} }, people: [], counts: {} };
+  let view = { revealed: {}, stand: "", ask: [], mine: { vote: {}, won: {} }, people: [], counts: {} };
   let isIn = false;
   const hasKeys = () => isIn && (view.keys ?? "leader") === view.me;
   /** How many chose each choice, as far as this member may know. */
-  const votesOn = (name) => view.revealed[name] ?? (leads && isHeld(name) ? (view.counts[name] ?? cards.get(name).choices.map(() => 0)) : null);
-  const isHeld = (name) => (view.follow || view.ask?.name === name) && !(name in view.revealed);
+  const votesOn = (name) => view.revealed[name] ?? (leads && isHeld(name) ? (view.counts[name] ?? cards.get(name)?.choices.map(() => 0)) : null);
+  const isHeld = (name) => (view.follow || view.ask[0] === name) && !(name in view.revealed);
 
   // --- The connection: a message stays in the outbox until the room has it on its disk ---
 
@@ -70,7 +69,7 @@
   }
 
   function hear(parts) {
-    const [had, wasLed, wasAsked] = [hasKeys(), ledTo(), view.ask?.name];
+    const [had, wasLed, wasAsked] = [hasKeys(), ledTo(), view.ask[0]];
     view = { ...view, ...parts };
     if (!isIn) sendPlace();
     isIn = true;
@@ -80,7 +79,7 @@
     }
     flush();
     drawAll();
-    if (view.ask?.name !== wasAsked) cards.get(view.ask?.name)?.element.scrollIntoView({ block: "center" });
+    if (view.ask[0] !== wasAsked) cards.get(view.ask[0])?.element.scrollIntoView({ block: "center" });
     if (hasKeys() && !had) stand(followed);
     if (ledTo() !== wasLed) follow();
   }
@@ -183,7 +182,7 @@
     const { timeline, challenge } = source.get("view");
     const { lesson } = source.session;
     const { hash } = new URL(address);
-    if (isUsed || ledTo()) placed = `, ${lesson ? `${source.beat + 1} of ${lesson.beats.length}` : `${timeline.depth} of ${timeline.length}`}`;
+    if (isUsed || ledTo() || !placed) placed = `, ${lesson ? `${source.beat + 1} of ${lesson.beats.length}` : `${timeline.depth} of ${timeline.length}`}`;
     if (challenge?.solved && !(view.mine.won[challenge.title]?.[0] <= challenge.steps)) send("won", challenge.title, [challenge.steps, challenge.par ?? 0, hash]);
     if (isUsed) followed = hash;
     sendPlace();
@@ -205,9 +204,9 @@
 
   function draw() {
     const pilot = view.people.find((each) => each.number === view.keys);
-    const leaders = `${view.here} here${pilot ? `; ${called(pilot)} has the keys` : ""}`;
     const mine = hasKeys() ? "Everybody sees your steps: you have the keys." : `You are learner ${view.me}.`;
-    const told = isIn ? (leads ? leaders : mine) : trouble;
+    const joined = leads ? `${view.here} here${pilot ? `; ${called(pilot)} has the keys` : ""}` : mine;
+    const told = isIn ? joined : trouble;
     if (state.textContent !== told) state.textContent = told;
     // What has not changed stays: it may be pressed at this moment, or typed in.
     const old = [...controls.children];
@@ -225,11 +224,11 @@
       button("hand", hand ? "Take your hand down" : "Raise a hand", () => send("hand", "", !hand), hand),
       view.follow && !hasKeys() && button("alone", alone ? "Follow the leader" : "Let go", () => send("alone", "", !alone)),
       // What stands in no card of this page, as a decision on call.
-      view.ask && !cards.get(view.ask.name)?.settle && drawAsked(view.ask),
+      view.ask.length && !cards.get(view.ask[0])?.settle && drawAsked(...view.ask),
     ];
   }
 
-  function drawAsked({ name, text, choices }) {
+  function drawAsked(name, text, ...choices) {
     const votes = votesOn(name);
     const vote = (each, k) => button(`vote ${name} ${k}`, votes ? `${each} · ${votes[k]}` : each, () => send("vote", name, k), view.mine.vote[name] === k);
     return row(h("b", {}, text), choices.map(vote));
@@ -253,13 +252,13 @@
   function drawWhere() {
     const places = Object.groupBy(view.people, (each) => (each.here ? each.place || "just joined" : "No connection"));
     const sorted = Object.keys(places).sort((one, other) => other.localeCompare(one, "en", { numeric: true }));
-    const back = view.keys !== null && button("back", "Take the keys back", () => send("keys", "", null));
-    return [row("Press a name to give that learner the keys.", back || null), ...sorted.map((place) => row(`${place}: `, places[place].map(drawPerson)))];
+    const back = view.keys ? button("back", "Take the keys back", () => send("keys", "", null)) : null;
+    return [row("Press a name to give that learner the keys.", back), ...sorted.map((place) => row(`${place}: `, places[place].map(drawPerson)))];
   }
 
   function drawPerson({ number, name, hand, here, since }) {
-    const minutes = since ? Math.floor((Date.now() / 1000 - since) / 60) : 0;
-    const isStuck = here && !view.follow && 60 * minutes >= STUCK;
+    const minutes = Math.floor((Date.now() / 1000 - since) / 60);
+    const isStuck = here && since && !view.follow && minutes >= 3;
     const text = `${called({ number, name })}${hand ? ", hand up" : ""}${isStuck ? `, ${minutes} min here` : ""}`;
     return button(`learner ${number}`, text, () => send("keys", "", number), number === view.keys, isStuck ? "lr-stuck" : null);
   }
