@@ -12,7 +12,7 @@ from typing import Any
 from bookkeeper_spec.draw.traffic import *
 from bookkeeper_spec.model import FENCING as PHASE_FENCING
 from bookkeeper_spec.model import NOT_STARTED, Status, fragment_of_entry, has_entry, needs_resend
-from protocol_lab import contains, smallest
+from protocol_lab import smallest
 from protocol_lab.drawing import *
 
 LEGEND = (
@@ -122,7 +122,7 @@ def _home(s: Any, bookie: int) -> list[list[Text]]:
     numbers = [
         str(k + 1)
         for k in range(s.meta_fragments.length)
-        if contains(s.meta_fragments.items[k].ensemble, bookie)
+        if bookie in s.meta_fragments.items[k].ensemble
     ]
     if str(s.meta_fragments.length) in numbers:
         return []
@@ -135,7 +135,7 @@ def _fencing(s: Any, bookie: int) -> Text:
     """Whether the bookie is fenced; or its term, in the protocol that fences by term."""
     if hasattr(s, "b_term"):
         return Text(f"term {s.b_term[bookie]}", "muted")
-    fenced = contains(s.b_fenced, bookie)
+    fenced = bookie in s.b_fenced
     return Text("fenced" if fenced else "takes adds", "ink" if fenced else "muted")
 
 
@@ -143,7 +143,7 @@ def _limbo(s: Any, bookie: int) -> list[Text]:
     """Whether the bookie may have lost entries, in the protocol that has limbo."""
     if not hasattr(s, "b_limbo"):
         return []
-    return [Text("in limbo", "muted", bold=True) if contains(s.b_limbo, bookie) else Text("")]
+    return [Text("in limbo", "muted", bold=True) if bookie in s.b_limbo else Text("")]
 
 
 def _entry(s: Any, c: Any, bookie: int, entry: int, acknowledged: int) -> Entry:
