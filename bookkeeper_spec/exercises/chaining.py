@@ -1,4 +1,4 @@
-"""The exercises of notebooks/bookkeeper/03_two_owners_of_one_topic and method/01."""
+"""The exercises of notebooks/bookkeeper/03_two_owners_of_one_topic and 14_two_proposals."""
 
 from bookkeeper_spec.ledger_chaining import Client, is_not_at, spec
 from protocol_lab import *

@@ -1,4 +1,4 @@
-"""The exercise of notebooks/method/01_what_does_holds_mean."""
+"""An exercise of notebooks/bookkeeper/12_a_recovery_that_fails."""
 
 from bookkeeper_spec import protocol
 from bookkeeper_spec.model import recovers
