@@ -8,7 +8,7 @@ containers         operations on sequences and bags inside a state
 evaluation         calls a plain function as it was written; errors name their place
 layout             the types of fields, and where each field stands in a row of bytes
 state_view         a row of bytes with named fields, which plain functions read and write
-constants          constants with their bounds, capacity classes and named configurations
+constants          constants with their bounds, the room for them, named configurations
 parameters         the domains of an action's parameters
 declarations       what is registered with a spec: messages, refinements, symmetry, claims
 temporal_formulas  temporal properties, and fairness

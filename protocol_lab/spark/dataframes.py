@@ -180,7 +180,7 @@ def _column(layout: Any, declared: Any, values: np.ndarray, sizes: dict[str, int
 def _array_column(
     layout: ArrayLayout, declared: Array | Per, values: np.ndarray, sizes: dict[str, int]
 ) -> pa.Array:
-    """The slots that the constants speak of: capacity classes may have more."""
+    """The slots that the constants speak of: a layout may have more."""
     size = declared.node.count if isinstance(declared, Per) else declared.size
     count = min(evaluate_size(size, sizes), layout.count)
     used = values[:, :count]
