@@ -25,7 +25,13 @@ from protocol_lab.reader.layouts_in_code import LayoutsInCode, is_container
 from protocol_lab.reader.named_values import TAKE_ITEMS
 from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.side_effects import calls_what_changes
-from protocol_lab.reader.source_code import code_text, error_at, names_read, without_annotations
+from protocol_lab.reader.source_code import (
+    code_text,
+    error_at,
+    is_of_protocol,
+    names_read,
+    without_annotations,
+)
 
 _CHANGES = ("random", "secrets", "time", "datetime", "uuid", "os")
 """The modules whose functions do not give the same result each time."""
@@ -366,9 +372,11 @@ def _of_statement(value: ast.expr, values: dict[str, Any]) -> str | None:
 
 
 def _only_returns(value: ast.expr, values: dict[str, Any]) -> bool:
-    """Is it known that evaluating the expression changes nothing?"""
-    others = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
-    acts = any(
-        isinstance(each, others) or getattr(each, "id", "") == "print" for each in ast.walk(value)
-    )
-    return not (acts or calls_what_changes([value], values))
+    """Is it known that evaluating the expression changes nothing, and was meant to? A function of
+    the spec may have such a mistake itself."""
+    acts = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+    for node in ast.walk(value):
+        name = getattr(node, "id", "")
+        if isinstance(node, acts) or name == "print" or is_of_protocol(values.get(name)):
+            return False
+    return not calls_what_changes([value], values)
