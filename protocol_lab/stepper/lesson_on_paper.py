@@ -1,7 +1,8 @@
 """A lesson without a script: for saved notebooks, and as a page to print.
 
-In a saved notebook it has the pictures of the decisive moments, each with its question and a fold
-with the answer; on paper a picture a beat, with answers and the speaker's notes.
+In a saved notebook it has a picture for each question, with the steps before it in words, the board
+if the lesson has one, and a fold with the answer; on paper a picture a beat, with answers and the
+speaker's notes.
 """
 
 import re
@@ -10,7 +11,9 @@ from typing import Any
 
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.pictures import READING_WIDTH, image_html, stills
+from protocol_lab.explain.tally import tally
 from protocol_lab.lessons.played_lesson import Beat, PlayedLesson
+from protocol_lab.model.declarations import NO, NO_LONGER, ON_ITS_WAY, SILENT, YES
 
 _PAPER_WIDTH = 960
 
@@ -31,12 +34,17 @@ _PAGE = """\
 def static_lesson(lesson: PlayedLesson) -> str:
     """The lesson as HTML for a notebook's output."""
     values = lesson.values
-    shown = [k for k, each in enumerate(values["beats"]) if each["ask"] or _ends(values, k)]
-    parts = []
-    for k in shown:
+    parts, steps = [], []
+    for k, beat in enumerate(values["beats"]):
+        if k and beat["part"] != values["beats"][k - 1]["part"]:
+            parts.append(f"<h4>{escape(values['parts'][beat['part']])}</h4>")
+        if not beat["ask"] and not _ends(values, k):
+            steps += [f"<li>{_inline(beat['text'])}</li>"] if beat["text"] else []
+            continue
         picture = _image(lesson.beats[k], lesson, READING_WIDTH - 40)
-        told = _told(values["beats"][k], picture)
-        parts.append(f'<div style="margin: 12px 0">{told}</div>')
+        picture += _board(lesson, lesson.beats[k]) if lesson.lesson.board else ""
+        before, steps = f"<ul>{''.join(steps)}</ul>" if steps else "", []
+        parts.append(f'<div style="margin: 12px 0">{before}{_told(beat, picture)}</div>')
     lines = f"<p>{_inline(' '.join(values['description']))}</p>"
     style = (
         f"border: 1px solid {palette.LINE}; border-radius: 8px; padding: 8px 14px;"
@@ -80,6 +88,31 @@ def _ends(values: dict[str, Any], k: int) -> bool:
 def _image(beat: Beat, lesson: PlayedLesson, width: int) -> str:
     [picture] = stills(lesson.walks[beat.part].model, [beat.moment], width, alone=True)
     return image_html(picture, lesson.lesson.title)
+
+
+_SIGNS = {YES: "✓", NO: "✗", ON_ITS_WAY: "…", NO_LONGER: "⊘", SILENT: "–"}
+
+
+def _board(lesson: PlayedLesson, beat: Beat) -> str:
+    """Who has said what at a beat: a row for each claim of its part, a column for each node."""
+    board = tally(lesson.walks[beat.part].model, beat.moment.row)
+    asked = beat.asked.gate.asks if beat.asked and beat.asked.gate.kind == "cell" else None
+    head = ["claim", *board.columns, "how far"]
+    rows = [
+        [
+            each.claim.title,
+            *(f"{_SIGNS[cell.kind]} {cell.word}".rstrip() for cell in each.cells),
+            f"{len(each.nodes)} of {each.goal}{' ✓' * each.is_full}" if each.goal else "",
+        ]
+        for each in board.rows
+        if each.claim.name in lesson.claims_told(beat.part) and each.claim.name != asked
+    ]
+    if not rows:
+        return ""
+    lines = "".join(
+        f"<tr>{''.join(f'<td>{escape(each)}</td>' for each in row)}</tr>" for row in [head, *rows]
+    )
+    return f'<table rules="rows" cellpadding="4" style="font-size: 14px">{lines}</table>'
 
 
 def _about(values: dict[str, Any]) -> str:

@@ -64,10 +64,11 @@ class StoryRun:
 
     @property
     def verdict(self) -> list[str]:
-        """What came of it, and how it differs from what is known."""
+        """What came of it; of a live run also how it differs from the recording of its release."""
         ran = self.recording
-        known = recorded(self.story, ran.release, ran.settings)
-        return [str(ran.outcome), *_compared(known, ran)]
+        if not self.is_live:
+            return [str(ran.outcome)]
+        return [str(ran.outcome), *_compared(recorded(self.story, ran.release, ran.settings), ran)]
 
     def strip(self) -> str:
         """The moments at which the story takes a turn, as SVG, each with what it has changed."""
@@ -158,5 +159,5 @@ def _compared(known: Recording | None, recording: Recording) -> list[str]:
         return ["The kit has no run of this release with these settings to compare it with."]
     differences = known.outcome.differences(recording.outcome)
     return [f"✗ Not as known: {each}." for each in differences] or [
-        "This is what is known of this release."
+        "The kit's recording of this release ended in the same way."
     ]
