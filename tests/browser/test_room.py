@@ -60,7 +60,7 @@ def test_forty_learners_vote_follow_and_drop_out(browser, site, screenshots):
         phone.get_by_role("button", name="no").click()
         laptop.get_by_role("button", name="yes").click()
         laptop.get_by_role("button", name="no").click()
-        expect(leader.locator(".lq-verdict")).to_have_text("39 of 40 have answered.")
+        expect(leader.locator(".lq-verdict")).to_have_text("39 have answered; 40 are here.")
         seen = leader.evaluate("globalThis.seen")
         waited = [min(t for t, n in seen if n > k) - sent[k] for k in range(len(sent))]
         median, longest = statistics.median(waited), max(waited)
@@ -75,10 +75,10 @@ def test_forty_learners_vote_follow_and_drop_out(browser, site, screenshots):
     with serving(site, address.rpartition(":")[2]):
         back = [connect(address, secret=each) for each in secrets[:20]]  # and others' lids
         expect(leader.locator(".lr-state")).to_have_text("23 here")
-        expect(leader.locator(".lq-verdict")).to_have_text("39 of 23 have answered.")
+        expect(leader.locator(".lq-verdict")).to_have_text("39 have answered; 23 are here.")
         third.reload()
         third.get_by_role("button", name="no").click()
-        expect(leader.locator(".lq-verdict")).to_have_text("40 of 23 have answered.")
+        expect(leader.locator(".lq-verdict")).to_have_text("40 have answered; 23 are here.")
         leader.get_by_role("button", name="Show what happens").click()
         for page in pages:
             expect(page.locator(".lq-verdict")).to_contain_text("22 of 40 saw it coming. The run")
@@ -90,7 +90,7 @@ def test_forty_learners_vote_follow_and_drop_out(browser, site, screenshots):
             page.locator(".lq-choices").get_by_role("button", name=choice).click()
         for k, each in enumerate(back):
             each.send(json.dumps(["vote", "kafka/one_record 10", k % 3]))
-        expect(leader.locator(".lq-verdict")).to_have_text("23 of 23 have answered.")
+        expect(leader.locator(".lq-verdict")).to_have_text("23 have answered; 23 are here.")
         expect(leader.locator(".lab-cloud circle")).to_have_count(0)  # a projector shows it
         leader.get_by_role("button", name="Show what happens").click()
         expect(phone.locator(".lab-cloud circle")).to_have_count(23)

@@ -120,7 +120,7 @@
     const mine = view.mine.vote[name] ?? null;
     const votes = votesOn(name);
     const own = mine === null ? "Choose: the leader shows what happens." : "Your answer is in. You can change it until the leader shows what happens.";
-    const said = votes ? `${votes.reduce((all, each) => all + each)} of ${view.here} have answered.` : own;
+    const said = votes ? `${votes.reduce((all, each) => all + each)} have answered; ${view.here} are here.` : own;
     card.hear({ votes, held, numbers: open === "Numbers", mine: held ? mine : null, said: held ? said : "" });
     if (held) waited.add(name);
     const opens = !held && (mine !== null || (votes && (leads || waited.has(name))));
