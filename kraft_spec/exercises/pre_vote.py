@@ -102,4 +102,8 @@ def who_says_yes(answer) -> Feedback:
         return feedback
     gone = replace(spec, situations=[Situation(a_later_leader, expected=True)])
     model = gone.bind(max_messages_in_flight=2)
-    return repair(model, "handle_vote_request", action, invariants=["election_safety"])
+    feedback = repair(model, "handle_vote_request", action, invariants=["election_safety"])
+    if feedback.passed or feedback.walk:
+        return feedback
+    stays = "The leader stays. But when its disk is lost, nobody replaces it. "
+    return replace(feedback, text=stays + feedback.text)
