@@ -66,11 +66,12 @@ def write(file: Path, first: Settings, asked: list[dict[str, Any]]) -> None:
 
 def figures(cells: list[tuple[Settings, Row]]) -> list[list[Any]]:
     """The figures of cells, as searches by WebAssembly tell them."""
-    by_spec: dict[str, list[int]] = {}
+    by_layout: dict[tuple[str, str], list[int]] = {}
     for place, (settings, row) in enumerate(cells):
-        by_spec.setdefault(settings.model(row).spec.name, []).append(place)
+        model = settings.model(row)
+        by_layout.setdefault((model.spec.name, repr(model.layout)), []).append(place)
     found = {}
-    for places in by_spec.values():
+    for places in by_layout.values():
         asked = [
             (cells[place][0].model(cells[place][1]), cells[place][1].judged) for place in places
         ]
