@@ -1,4 +1,4 @@
-"""The exercise of notebooks/kraft/01_a_controller_comes_back on pre-vote: who says yes."""
+"""The exercise of notebooks/kraft/12_how_many_controllers_may_fail on pre-vote: who says yes."""
 
 from dataclasses import replace
 
