@@ -67,6 +67,7 @@ from protocol_lab.model.temporal_formulas import (
     eventually_always,
     leads_to,
 )
+from protocol_lab.model.transitions import enabled
 
 __all__ = [
     "HOLDS",
@@ -105,6 +106,7 @@ __all__ = [
     "choice",
     "contains",
     "either",
+    "enabled",
     "erase",
     "eventually",
     "eventually_always",

@@ -16,19 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.model.layout import Named, Node
-from protocol_lab.model.parameters import (
-    Bound,
-    Domain,
-    Member,
-    OneOf,
-    Range,
-    Sequences,
-    Subset,
-    names_used,
-    same_for_all,
-)
+from protocol_lab.model.parameters import Bound, Domain, Member, Sequences, names_used, same_for_all
 from protocol_lab.model.spec import Action, Model, Property, Situation
+from protocol_lab.reader.possible_steps import loop_over, over_constants
 from protocol_lab.reader.reading import reading
 from protocol_lab.reader.side_effects import Flow, stores
 from protocol_lab.reader.source_code import names_read, without_annotations
@@ -192,36 +182,13 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
 
     def bound(which: str, bound: Bound) -> str:
         if not callable(bound):
-            return _over_constants(bound)
+            return over_constants(bound)
         return f"{which}_{name}_({', '.join(scope[each] for each in names_used(bound))})"
 
-    value = f"{name}_"
+    found = loop_over(f"{name}_", domain, bound)
+    if found is not None:
+        return found
     match domain:
-        case Node(count):
-            return [f"for {value} in range(1, {_over_constants(count)} + 1):"]
-        case Range(low, high):
-            return [f"for {value} in range({bound('low', low)}, {bound('high', high)} + 1):"]
-        case Named(names):
-            return [f"for {value} in range({len(names)}):"]
-        case Subset(of, wanted):
-            every = f"(1 << ({_over_constants(of.count)} + 1)) - 2" if isinstance(of, Node) else ""
-            # The same order as `subsets`, but a generator would take much longer to compile.
-            lines = [
-                f"every_{name} = {every or bound('of', of)}",
-                f"{value} = every_{name}",
-                f"for at_{name} in range(1 << size_of(every_{name})):",
-                f"{value} = ({value} - every_{name}) & every_{name}",
-            ]
-            if wanted is not None:
-                lines.append(f"if size_of({value}) != {_over_constants(wanted)}: continue")
-            return lines
-        case OneOf(of):
-            return [
-                f"left_{name} = max(1, {bound('of', of)})  # bit 0, NONE, if the set is empty",
-                f"while left_{name} > 0:",
-                f"{value} = smallest_of(left_{name})",
-                f"left_{name} &= left_{name} - 1",
-            ]
         case Sequences(low, high, length):
             sequence = f"sequence_at(at_{name}, low_{name}, numbers_{name}, length_{name})"
             return [
@@ -245,15 +212,6 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
                 f"{name}_ = read_only({this})",
             ]
     raise TypeError(f"{domain!r} is not a domain")
-
-
-def _over_constants(expression: int | str) -> str:
-    """A bound over names of constants as code that reads them from `c`."""
-    tree = ast.parse(str(expression), mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = f"c.{node.id}"
-    return f"({ast.unparse(tree)})"
 
 
 # --- How many of an action's first parameters a refusal depends on -------------------------------

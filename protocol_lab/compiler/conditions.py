@@ -20,7 +20,7 @@ from protocol_lab.errors import EvaluationError, LabError, SpecError, quoted, sh
 from protocol_lab.model.evaluation import CONDITION
 from protocol_lab.model.layout import IntegerLayout, Struct
 from protocol_lab.model.spec import Model
-from protocol_lab.model.transitions import initial, is_true
+from protocol_lab.model.transitions import enabled, initial, is_true
 from protocol_lab.reader.source_code import is_plain
 from protocol_lab.reader.unsupported_syntax import EXPRESSIONS, kind_of_syntax
 
@@ -123,7 +123,10 @@ def names_in_scope(model: Model) -> dict[str, Any]:
         scope |= {
             name: value
             for name, value in values
-            if is_plain(value) or isinstance(value, int | str) or _is_struct(value)
+            if is_plain(value)
+            or isinstance(value, int | str)
+            or _is_struct(value)
+            or value is enabled
         }
     known = {each: getattr(builtins, each) for each in BUILT_IN}
     return {**scope, "__name__": __name__, "__builtins__": known}

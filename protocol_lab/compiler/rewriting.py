@@ -27,8 +27,10 @@ from typing import Any, NamedTuple
 from protocol_lab.errors import LabError, place
 from protocol_lab.model.layout import Struct
 from protocol_lab.model.parameters import Sequences
+from protocol_lab.model.transitions import enabled
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
 from protocol_lab.reader.named_values import SET_OPERATIONS, TAKE_ITEMS, NamesToNumbers
+from protocol_lab.reader.possible_steps import possible
 from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.side_effects import calls_what_changes, changes, own_lists
 from protocol_lab.reader.source_code import is_plain, names_read
@@ -322,12 +324,27 @@ class _Rewriter(ast.NodeTransformer):
             return self._as_record(called, node)
         if called in TAKE_ITEMS and len(node.args) == 2:
             node.args[1] = self._items(node.args[1])
+        if called is enabled:
+            return self._as_trial(node)
         if not is_plain(called):
             return node
         inlined = self._as_expression(called, node)
         if inlined is node:
             node.args = [self._as_number(each) for each in node.args]
         return inlined
+
+    def _as_trial(self, node: ast.Call) -> ast.Call:
+        """A call of the function that tries an action's parameters, in place of `enabled`."""
+        match node:
+            case ast.Call(args=[ast.Name(name), state, constants]) if name not in self.local_names:
+                given = {each.arg: self._as_number(each.value) for each in node.keywords}
+            case _:
+                raise self._refusal(
+                    node, "enabled takes an action by its name, as in enabled(lend)"
+                )
+        trial = f"_enabled_{name}_{'_'.join(given)}"
+        self.names[trial] = possible(self.names[name], tuple(given))
+        return ast.copy_location(_call(trial, state, constants, *given.values()), node)
 
     def _as_number(self, argument: ast.expr) -> ast.expr:
         """A literal argument, wrapped in a call that hides the literal from Numba."""

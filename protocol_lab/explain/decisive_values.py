@@ -37,6 +37,7 @@ from protocol_lab.explain.phrasing import (
     value_text,
 )
 from protocol_lab.model.parameters import Domain
+from protocol_lab.model.transitions import enabled
 from protocol_lab.reader.source_code import is_of_protocol
 
 _MISSING = "–"
@@ -318,7 +319,7 @@ class Deciding:
             found = self.operands(*inside, is_one)
             if 0 < len(found) <= 2:
                 return found
-        if is_of_protocol(function) or function in (None, len):
+        if is_of_protocol(function) or function in (None, len, enabled):
             is_one = is_one or is_node(node, frame, self.domains)
             return [Found(text_of(node, frame), value_text(frame.evaluate(node), is_one))]
         return self._all(arguments, frame, is_one and not is_struct(function))

@@ -30,7 +30,7 @@ LANGUAGE = frozenset(
     name
     for name in protocol_lab.__all__
     if name.islower() or name in ("HOLDS", "TAKEN", "NONE", "NO_LIMIT", "NodeSet")
-) - {"choice", "extends", "flag", "storage"}
+) - {"choice", "extends", "flag", "storage", "enabled"}
 """The names of protocol_lab that a function of a protocol can use."""
 
 BUILTINS = frozenset({"len", "range", "any", "all", "sum", "min", "max", "abs", "enumerate"})

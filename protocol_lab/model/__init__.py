@@ -13,6 +13,6 @@ parameters         the domains of an action's parameters
 declarations       what is registered with a spec: messages, refinements, symmetry, claims
 temporal_formulas  temporal properties, and fairness
 spec               a declared protocol, and a model: the spec with its constants
-transitions        tries actions on a state: the successor, or the reason for the refusal
+transitions        tries actions on a state: the successor, or the reason for the refusal; `enabled`
 step_text          a step as text, written and read; which parameters it has, and which values
 """

@@ -2,6 +2,7 @@
 
 source_code         the source and syntax tree of a plain function
 reading             a function as it was read: its variables, with those of comprehensions apart
+possible_steps      the function that compiled code calls in the place of `enabled`
 dependencies        the functions that a function reaches, and a hash of their sources
 layouts_in_code     which part of the state an expression is
 named_values        texts that stand for numbers, and operations on sets, in a form that compiles

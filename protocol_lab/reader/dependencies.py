@@ -12,6 +12,8 @@ from enum import Enum, EnumType
 from typing import Any
 
 from protocol_lab.model.evaluation import is_of_numpy
+from protocol_lab.model.transitions import enabled
+from protocol_lab.reader.possible_steps import reached
 from protocol_lab.reader.source_code import is_plain, names_read, shape_of
 
 
@@ -24,7 +26,12 @@ def reachable(functions: list[Callable]) -> list[Callable]:
         if id(function) in found:
             continue
         found[id(function)] = function
-        waiting += filter(is_plain, names_read(function).values())
+        names = names_read(function)
+        for each in names.values():
+            if is_plain(each):
+                waiting.append(each)
+            elif each is enabled:
+                waiting += reached(names)
     return list(found.values())
 
 

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from protocol_lab.errors import LabError
 from protocol_lab.model import containers
+from protocol_lab.model.transitions import enabled, writable
 from protocol_lab.reader.reading import assignments, reading
 from protocol_lab.reader.source_code import names_read
 
@@ -36,6 +37,8 @@ def changes(function: Callable) -> bool:
 def _changes(function: Callable, seen: set[Callable]) -> bool:
     if function.__module__ == containers.__name__:
         return function not in containers.ONLY_LOOK
+    if function in (enabled, writable):
+        return False
     if function in seen:
         return False
     seen.add(function)

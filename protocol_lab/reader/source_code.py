@@ -15,6 +15,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError, place, shortened
 from protocol_lab.model import containers, node_sets
+from protocol_lab.model.transitions import enabled, writable
 
 
 def source_lines(function: Callable) -> tuple[list[str], int]:
@@ -67,10 +68,39 @@ def parse(function: Callable) -> ast.FunctionDef:
             )
         _known_as_loaded.add(compared)
     ast.increment_lineno(tree, first_line - 1)
-    return tree
+    return _WithState(function).visit(tree)
 
 
-COMPILED_APART = (*containers.COMPILED_APART, *node_sets.COMPILED_APART)
+class _WithState(ast.NodeTransformer):
+    """Adds the state and the constants to calls that imply them: enabled(lend) becomes
+    enabled(lend, s, c)."""
+
+    def __init__(self, function: Callable):
+        self.function = function
+        read = names_read(function).items()
+        self.implying = {name for name, value in read if value is enabled}
+
+    def visit(self, node: ast.AST) -> Any:
+        return super().visit(node) if self.implying else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(ast.Name(name), [action]) if name in self.implying:
+                code = self.function.__code__
+                if not {"s", "c"} <= {*code.co_varnames, *code.co_freevars}:
+                    told = f"say which state, as in {name}({ast.unparse(action)}, before, c)"
+                    raise error_at(self.function, node, told)
+                added = [ast.copy_location(ast.Name(each, ast.Load()), node) for each in "sc"]
+                node.args += added
+        return node
+
+
+COMPILED_APART = (
+    *containers.COMPILED_APART,
+    *node_sets.COMPILED_APART,
+    *(enabled, writable),
+)
 """The plain functions for which compiled code has others."""
 
 

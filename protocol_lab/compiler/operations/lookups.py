@@ -16,10 +16,17 @@ from numba.extending import infer, intrinsic, lower_builtin, models, overload, r
 
 from protocol_lab.compiler.operations.bags import BAG_OPERATIONS
 from protocol_lab.compiler.operations.integers import fault_if
-from protocol_lab.compiler.operations.records import Container, as_number, equal, start_of
+from protocol_lab.compiler.operations.records import (
+    Container,
+    as_number,
+    copy_on_stack,
+    equal,
+    start_of,
+)
 from protocol_lab.compiler.operations.slots import Slots, end_of, load
 from protocol_lab.model import containers, node_sets
 from protocol_lab.model.node_sets import IS_A_NUMBER
+from protocol_lab.model.transitions import writable
 
 _INT64 = ir.IntType(64)
 
@@ -142,5 +149,6 @@ COMPILED_APART = {
     **BAG_OPERATIONS,
     node_sets.as_nodes: as_number,
     node_sets.members: _members,
+    writable: copy_on_stack,
 }
 """The plain functions of which compiled code has a version of its own, with that version."""

@@ -389,6 +389,18 @@ def copy_state(typing_context, target, source):
 
 
 @intrinsic
+def copy_on_stack(typing_context, source):
+    """A copy of a state, on the stack of the function that makes it."""
+
+    def codegen(context, builder, signature, args):
+        slot = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), source.size))
+        cgutils.raw_memcpy(builder, slot, args[0], bytes_in(source), 1)
+        return builder.bitcast(slot, context.get_value_type(source))
+
+    return source(source), codegen
+
+
+@intrinsic
 def nothing(typing_context, target, source):
     """Do nothing: replaces `check_unchanged` where it is proven that nothing changed."""
 
