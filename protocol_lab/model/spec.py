@@ -457,8 +457,17 @@ class Spec:
     def model(self, bound: Any) -> "Model":
         """The model with this tuple of all constants. Raises LabError."""
         self._load_tlc()
-        layout = resolve(self.state, constants_module.capacities(self.state, bound))
-        return Model(self, bound, layout)
+        return Model(self, bound, resolve(self.state, self.room_for(bound)))
+
+    def room_for(self, bound: Any) -> dict[str, int]:
+        """How much room the layout of a state has for each constant.
+
+        The specs of a package have more than they need, so that few layouts have to be compiled:
+        they go through nodes by their numbers. Another spec has exactly what its constants say: a
+        loop of it may go over all that is there.
+        """
+        is_of_package = "." in self.name
+        return constants_module.capacities(self.state, bound) if is_of_package else bound._asdict()
 
     def _load_tlc(self) -> None:
         """Register what the module `tlc` has, once.

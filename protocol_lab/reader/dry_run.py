@@ -10,7 +10,6 @@ from itertools import islice
 from types import FunctionType
 
 from protocol_lab.errors import EvaluationError, LabError
-from protocol_lab.model.constants import capacities
 from protocol_lab.model.spec import Model, Property, Spec
 from protocol_lab.model.transitions import evaluate_step, fails, initial, needed_attempts
 from protocol_lab.reader.common_mistakes import (
@@ -90,7 +89,7 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
     Whatever the first states do not get to is found here, or not before the search.
     """
     constants, values = model.spec.constants, model.constants._asdict()
-    room = capacities(model.spec.state, model.constants)
+    room = model.spec.room_for(model.constants)
     roomy = frozenset(name for name, value in values.items() if room[name] > value)
     setting = (constants, repr(model.layout), roomy)
     known = Layouts(model.layout, constants, roomy)

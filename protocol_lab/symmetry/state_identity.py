@@ -20,7 +20,6 @@ from protocol_lab.compiler.fingerprint import fingerprint_words, fingerprints
 from protocol_lab.compiler.inner_functions import inner
 from protocol_lab.compiler.kernels import Kernels, check_some, constants_array
 from protocol_lab.compiler.loops import address_of
-from protocol_lab.model.constants import capacities
 from protocol_lab.model.node_sets import members
 from protocol_lab.model.spec import Model
 from protocol_lab.symmetry import canonical_form
@@ -46,7 +45,7 @@ _VERSION = hashlib.sha256(Path(canonical_form.__file__).read_bytes()).hexdigest(
 def slots_of(model: Model) -> dict[str, int]:
     """Where the nodes of each symmetric kind begin in arrays that hold all of them; "": the end."""
     slots, end = {}, 0
-    room = capacities(model.spec.state, model.constants)
+    room = model.spec.room_for(model.constants)
     for each in model.spec.symmetries:
         slots[each.kind] = end
         end += room[each.kind] + 1

@@ -364,7 +364,7 @@ class Constants(NamedTuple):
     servers: Annotated[int, Limits(1, 5, "servers")] = 3
 
 State.field_types["seen"] = Per(Server, Bool)
-spec = Spec("roomy", State, Constants)
+spec = Spec("trap.roomy", State, Constants)
 
 @spec.init
 def begin(s, c):
