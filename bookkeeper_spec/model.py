@@ -34,7 +34,7 @@ from protocol_lab import *
 
 BookieCount = Annotated[int, Limits(1, 7, "bookies that there are")]
 
-ClientCount = Annotated[int, Limits(1, 4, "clients, one of which creates the ledger", (2, 3, 4))]
+ClientCount = Annotated[int, Limits(1, 4, "clients, one of which creates the ledger")]
 
 WriteQuorum = Annotated[int, Limits(1, "bookies", "bookies that store each entry")]
 

@@ -101,14 +101,12 @@ class Constants(NamedTuple):
     """
 
     bookies: model.BookieCount = 2
-    clients: Annotated[int, Limits(1, 4, "clients, each of which may begin a term", (2, 3, 4))] = 2
+    clients: Annotated[int, Limits(1, 4, "clients, each of which may begin a term")] = 2
     write_quorum: model.WriteQuorum = 2
     ack_quorum: model.AckQuorum = 1
     send_limit: Annotated[
         int,
-        Limits(
-            "clients", 6, "entry ids: one a value, and one a client but the first", (1, 2, 4, 6)
-        ),
+        Limits("clients", 6, "entry ids: one a value, and one a client but the first"),
     ] = 2
     inflight_limit: model.InflightLimit = 1
     max_lost_messages: model.MaxLostMessages = NO_LIMIT

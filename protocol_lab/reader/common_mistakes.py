@@ -251,7 +251,7 @@ def _of_room(node: ast.expr, code: LayoutsInCode) -> str:
     if not isinstance(layout, ArrayLayout):
         return ""
     size = layout.per_node or layout.constant
-    if not code.known.roomy.intersection(names_in(size)):
+    if not size or not code.known.roomy.intersection(names_in(size)):
         return ""
     count = re.sub(r"\b(?=[a-zA-Z_])", "c.", size)
     what, numbers = ("nodes", f"1, {count} + 1") if layout.per_node else ("items", count)

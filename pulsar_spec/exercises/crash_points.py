@@ -23,6 +23,8 @@ COLUMNS = (
     "crashes",
     "compaction lost",
     "consumers taken back",
+    "served twice before it",
+    "served twice after it",
     "messages lost",
     "ledger left behind",
 )
@@ -33,7 +35,8 @@ def crash_points(model: Model) -> "pd.DataFrame":
 
     `crashes` counts the reachable states in which it may, and which leave room for one more
     compaction; the others say in how many of these that happened: the work of a compaction is lost;
-    consumers get an older ledger or horizon than before; a key's latest message can't be had any
+    consumers get an older ledger or horizon than before; a message without a key is served from the
+    ledger and from the topic, before the crash or after it; a key's latest message can't be had any
     more; and after the next compaction a ledger is on disk that nobody uses.
     """
     import pandas as pd
@@ -57,6 +60,8 @@ def _crash(model: Model, row: bytes) -> tuple | None:
         1,
         before.compactor_state not in (PERSISTED, "compactor_in_phase_one"),
         _served(after) != _served(before),
+        bool(served_twice(before)),
+        bool(served_twice(after)),
         bool(lost_messages(after)),
         len(_unused(later)) > 0,
     )
@@ -112,6 +117,13 @@ def in_context(s) -> list:
     if s.compacted_topic_context == NONE:
         return []
     return list(s.compacted_ledgers[s.compacted_topic_context].messages)
+
+
+def served_twice(s) -> set[int]:
+    """The ids of messages without a key that are in the context's ledger and after the horizon."""
+    return {
+        each.id for each in in_context(s) if each.key == NULL_KEY and each.id > s.compaction_horizon
+    }
 
 
 def lost_messages(s) -> set[int]:

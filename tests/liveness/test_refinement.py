@@ -125,7 +125,7 @@ class Items(Struct):
     items_: Seq(Int8, "length")
 
 
-tally = Spec("toy.tally", Items, Length)
+tally = Spec("tally", Items, Length)
 
 
 @tally.init

@@ -100,7 +100,7 @@ def test_turns_are_drawn_and_the_last_moment(stubbed):
     assert "2 copies" in shown.strip()
     page = shown._repr_html_()
     assert "run here" in page
-    assert "This is what is known" in page
+    assert "ended in the same way" in page
 
 
 def test_a_file_that_is_no_recording_gets_a_sentence(tmp_path):
@@ -118,7 +118,7 @@ def test_a_run_is_told_as_it_happens(stubbed, capsys):
     out, err = capsys.readouterr()
     assert "b is sent -> acknowledged" in out
     assert "lost: b" in out
-    assert "This is what is known" in out
+    assert "ended in the same way" in out
     assert err == "starting\n"
 
 
