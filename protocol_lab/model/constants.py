@@ -220,20 +220,20 @@ def capacities(state: type[Struct], constants: Any) -> dict[str, int]:
 
     A constant below its default has the room of the default, and another the next of ROOMS, so that
     few layouts have to be compiled; but no more than its upper bound and MOST_GROWTH allow. Storage
-    has no other room than it says, nor has a constant without an upper bound. The same is true of a
-    default number of items in an array, since a loop may go over these.
+    has no other room than it says, nor has a constant without an upper bound, nor a default number
+    of an array's items. (Items that are not there are zero.)
     """
     limits, defaults = limits_of(type(constants)), constants._field_defaults
     values = constants._asdict()
     usual = values | defaults
     found = dict(values)
-    for name, is_visited in sizes_in(state).items():
+    for name, counts in sizes_in(state).items():
         high = limits[name].high
         if limits[name].storage or high == UNBOUNDED:
             continue
         high = values[high] if isinstance(high, str) else high
         found[name] = least = max(values[name], usual[name])
-        if is_visited and least == usual[name]:
+        if counts and least == usual[name]:
             continue
         room = min(next((each for each in ROOMS if each >= least), least), high)
         exact, roomy = (exact_size(state, usual | {name: each}) for each in (least, room))

@@ -417,15 +417,13 @@ class ArrayLayout:
     """`count` items one after the other.
 
     `per_node`, for an array with an item for every node, is the constant that counts the nodes; the
-    indices then begin at 1. `constant` is the size of an array that is declared as such.
-    `items_of`, "seq" or "bag", marks the items of such a container: the number of items in use is
-    stored right before them, with type `counter`.
+    indices then begin at 1. `items_of`, "seq" or "bag", marks the items of such a container: the
+    number of items in use is stored right before them, with type `counter`.
     """
 
     item: Any
     count: int
     per_node: str = ""
-    constant: str = ""
     items_of: str = ""
     counter: str = ""
 
@@ -475,27 +473,27 @@ def exact_size(state: type[Struct], sizes: Mapping[str, int]) -> int:
 
 
 @cache
-def sizes_in(declared: Any) -> dict[str, bool]:
+def sizes_in(declared: Any) -> dict[str, str]:
     """The constants that a declared type is as large as, in the order in which it names them; and
-    whether they count the items of an array."""
-    parts, size, is_array = [], "0", False
+    what they count, "nodes" of an array by node or "items" of another array, if they do."""
+    parts, size, counts = [], "0", ""
     match declared:
         case Node(count):
             size = count
         case NodeSet(of):
             size = of.count
         case Per(node, item):
-            parts, size, is_array = [item], node.count, True
+            parts, size, counts = [item], node.count, "nodes"
         case Array(item, size):
-            parts, is_array = [item], True
+            parts, counts = [item], "items"
         case Seq(item, size) | Bag(item, size):
             parts = [item]
         case type() if issubclass(declared, Struct):
             parts = declared.field_types.values()
-    found = dict.fromkeys(names_in(size), is_array)
+    found = dict.fromkeys(names_in(size), counts)
     for part in parts:
-        for name, is_there in sizes_in(part).items():
-            found[name] = is_there or found.get(name, False)
+        for name, other in sizes_in(part).items():
+            found[name] = min(filter(None, (found.get(name, ""), other)), default="")
     return found
 
 
@@ -518,8 +516,7 @@ def _resolve(declared: Any, sizes: Mapping[str, int], place: str) -> Any:
             code = next(f"uint{bits}" for bits in (8, 16, 32) if highest_bit < bits)
             return IntegerLayout(code, kind="nodes", nodes=of.count, room=highest_bit)
         case Array(item, size):
-            slots = max(1, evaluate_size(size, sizes))
-            return ArrayLayout(_resolve(item, sizes, place), slots, constant=str(size))
+            return ArrayLayout(_resolve(item, sizes, place), max(1, evaluate_size(size, sizes)))
         case Per(node, item):
             nodes = evaluate_size(node.count, sizes)
             return ArrayLayout(_resolve(item, sizes, place), nodes, per_node=node.count)

@@ -245,19 +245,17 @@ def _gone_through(node: ast.AST) -> list[ast.expr]:
 
 
 def _of_room(node: ast.expr, code: LayoutsInCode) -> str:
-    """What is said of an array that has room for more items than there are: a loop has to go over
-    their numbers."""
+    """What is said of an array by node that has room for more nodes than there are: a loop has to
+    go over their numbers."""
     layout = code.of(node)
-    if not isinstance(layout, ArrayLayout):
+    if not isinstance(layout, ArrayLayout) or not layout.per_node:
         return ""
-    size = layout.per_node or layout.constant
-    if not size or not code.known.roomy.intersection(names_in(size)):
+    if not code.known.roomy.intersection(names_in(layout.per_node)):
         return ""
-    count = re.sub(r"\b(?=[a-zA-Z_])", "c.", size)
-    what, numbers = ("nodes", f"1, {count} + 1") if layout.per_node else ("items", count)
+    count = re.sub(r"\b(?=[a-zA-Z_])", "c.", layout.per_node)
     return (
-        f"it has room for more {what} than there are: there are {count}, so go through them with"
-        f" `for n in range({numbers})`"
+        f"it has room for more nodes than there are: there are {count}, so go through them with"
+        f" `for n in range(1, {count} + 1)`"
     )
 
 
