@@ -227,13 +227,13 @@ def capacities(state: type[Struct], constants: Any) -> dict[str, int]:
     values = constants._asdict()
     usual = values | defaults
     found = dict(values)
-    for name, counts in sizes_in(state).items():
+    for name, is_visited in sizes_in(state).items():
         high = limits[name].high
         if limits[name].storage or high == UNBOUNDED:
             continue
         high = values[high] if isinstance(high, str) else high
         found[name] = least = max(values[name], usual[name])
-        if counts and least == usual[name]:
+        if is_visited and least == usual[name]:
             continue
         room = min(next((each for each in ROOMS if each >= least), least), high)
         exact, roomy = (exact_size(state, usual | {name: each}) for each in (least, room))

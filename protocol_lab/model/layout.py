@@ -473,27 +473,27 @@ def exact_size(state: type[Struct], sizes: Mapping[str, int]) -> int:
 
 
 @cache
-def sizes_in(declared: Any) -> dict[str, str]:
+def sizes_in(declared: Any) -> dict[str, bool]:
     """The constants that a declared type is as large as, in the order in which it names them; and
-    what they count, "nodes" of an array by node or "items" of another array, if they do."""
-    parts, size, counts = [], "0", ""
+    whether they count the items of an array."""
+    parts, size, is_array = [], "0", False
     match declared:
         case Node(count):
             size = count
         case NodeSet(of):
             size = of.count
         case Per(node, item):
-            parts, size, counts = [item], node.count, "nodes"
+            parts, size, is_array = [item], node.count, True
         case Array(item, size):
-            parts, counts = [item], "items"
+            parts, is_array = [item], True
         case Seq(item, size) | Bag(item, size):
             parts = [item]
         case type() if issubclass(declared, Struct):
             parts = declared.field_types.values()
-    found = dict.fromkeys(names_in(size), counts)
+    found = dict.fromkeys(names_in(size), is_array)
     for part in parts:
-        for name, other in sizes_in(part).items():
-            found[name] = min(filter(None, (found.get(name, ""), other)), default="")
+        for name, is_there in sizes_in(part).items():
+            found[name] = is_there or found.get(name, False)
     return found
 
 
