@@ -5,8 +5,8 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from real_systems.kafka.promise.cluster_settings import read, row_of
-from real_systems.promise.promise_report import Report
-from real_systems.promise.promise_report import promise as report_of
+from real_systems.promise.promise_table import Report
+from real_systems.promise.promise_table import promise as report_of
 from real_systems.runner.stories import recorded, run, story_of
 from real_systems.runner.story_views import StoryRun
 

@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.errors import LabError
-from real_systems.runner.jars import Artifact, fetched_jars, unpacked_jars
-from real_systems.runner.java import java_command
-from real_systems.runner.processes import free_port, lines_in, write_properties
+from real_systems.runner.jars import Artifact, fetched_jars, java_command, unpacked_jars
+from real_systems.runner.processes import (
+    DidNotHappen,
+    free_port,
+    lines_in,
+    wait_until,
+    write_properties,
+)
 from real_systems.runner.stories import Run
-from real_systems.runner.waiting import DidNotHappen, wait_until
 
 _ENTRIES = 10
 """A story's ledger has fewer entries than this."""

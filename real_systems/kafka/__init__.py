@@ -1,8 +1,7 @@
 """Real Kafka as local processes: releases, clusters, clients, stories and their recordings.
 
-releases         which jars a release needs, and what it does differently
 record_batches   the batches of a log as they are on disk, and the records in them
-cluster          nodes as local processes: what KRaft and ZooKeeper clusters share
+cluster          releases, and nodes as local processes: what KRaft and ZooKeeper clusters share
 kraft            a cluster under KRaft; its decisions are read from the metadata log
 zookeeper        a cluster of 0.10.2 to 2.x under ZooKeeper
 tools            an operator's commands, and what they print

@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState
+from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState, number_of
 from real_systems.kafka.kraft import Quorum
-from real_systems.kafka.releases import number_of
 from real_systems.kafka.tools import Tools
 from real_systems.kafka.zookeeper import names_a_leader
 from real_systems.runner import stage as runner_stage
 from real_systems.runner.java_gateway import cause_of
+from real_systems.runner.processes import BOUND, DidNotHappen, wait_until
 from real_systems.runner.recordings import Recorder
 from real_systems.runner.stage import copies_text, names, who
-from real_systems.runner.waiting import BOUND, DidNotHappen, wait_until
 
 _ASKING = 2000
 """Milliseconds that a client waits for a broker that tells it who leads."""

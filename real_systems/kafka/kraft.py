@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.errors import LabError
-from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState
+from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState, has_elr, has_kraft
 from real_systems.kafka.logs.moments import NOT_YET, Moment, decided
 from real_systems.kafka.logs.reading.metadata_log import (
     FENCED,
@@ -25,11 +25,10 @@ from real_systems.kafka.logs.reading.metadata_log import (
 )
 from real_systems.kafka.logs.reading.metadata_records import decoded
 from real_systems.kafka.record_batches import BROKEN, stored_records
-from real_systems.kafka.releases import has_elr, has_kraft
-from real_systems.runner.java import java_command
+from real_systems.runner.jars import java_command
 from real_systems.runner.java_gateway import cause_of
+from real_systems.runner.processes import DidNotHappen, wait_until
 from real_systems.runner.stories import Run
-from real_systems.runner.waiting import DidNotHappen, wait_until
 
 _CLUSTER = "cHJvdG9jb2wtbGFiLXJlYQ"  # any 16 bytes in base64 do
 _UP = 240  # seconds that a cluster has to start, also on a busy machine

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from protocol_lab.errors import LabError
 from real_systems.kafka.cluster import Cluster
-from real_systems.runner.jars import Artifact, fetched_jars
-from real_systems.runner.java import java_command
+from real_systems.runner.jars import Artifact, fetched_jars, java_command
 
 _CLASSES = {  # the newest first: most tools moved from one package to another between 3.5 and 4.3
     "kafka-topics.sh": ("org.apache.kafka.tools.TopicCommand", "kafka.admin.TopicCommand"),

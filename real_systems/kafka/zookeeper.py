@@ -11,11 +11,10 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState
-from real_systems.runner.java import java_command
-from real_systems.runner.processes import write_properties
+from real_systems.runner.jars import java_command
+from real_systems.runner.processes import wait_until, write_properties
 from real_systems.runner.relay import Relay
 from real_systems.runner.stories import Run
-from real_systems.runner.waiting import wait_until
 
 ZOOKEEPER = 0
 """The number under which ZooKeeper's process and port are known."""

@@ -9,11 +9,9 @@ from typing import Any
 
 from protocol_lab.errors import LabError, quoted
 from real_systems.bookkeeper.cluster import BookKeeperCluster
-from real_systems.runner.jars import Artifact, fetched_jars, unpacked_jars
-from real_systems.runner.java import java_command
-from real_systems.runner.processes import free_port, lines_in, write_properties
+from real_systems.runner.jars import Artifact, fetched_jars, java_command, unpacked_jars
+from real_systems.runner.processes import free_port, lines_in, wait_until, write_properties
 from real_systems.runner.stories import Run
-from real_systems.runner.waiting import wait_until
 
 TOPIC = "persistent://public/default/t"
 """The topic of all stories; it is not partitioned."""

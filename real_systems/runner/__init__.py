@@ -3,12 +3,10 @@
 The room names no system; clusters and stories are in the folder of each, beside this one.
 docs/real_stories.md explains on one page how to write a story.
 
-processes     the processes of a run by name, and its folder
+processes     the processes of a run by name, its folder, and waiting with a bound
 keeper        the process that owns them, and leaves nothing behind
-waiting       waits, with a bound, until something has come about
 relay         a port that can hold back what is sent to a node
-java          starts Java programs, small
-jars          brings the jars of a release
+jars          brings the jars of a release, and starts their programs, small
 java_gateway  calls the classes of these jars from Python
 recordings    what a run leaves: acts, answers, and what came of it
 stage         what the stages of all systems share

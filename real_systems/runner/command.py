@@ -8,6 +8,7 @@ from pathlib import Path
 
 from protocol_lab.cli import settings_of
 from protocol_lab.errors import LabError
+from real_systems.runner.processes import DidNotHappen
 from real_systems.runner.recordings import Act, Recording
 from real_systems.runner.stories import (
     Story,
@@ -19,7 +20,6 @@ from real_systems.runner.stories import (
     story_of,
 )
 from real_systems.runner.story_views import StoryRun, beside_step, table
-from real_systems.runner.waiting import DidNotHappen
 
 _AS_KNOWN, _OTHERWISE, _DID_NOT_HAPPEN = 0, 1, 2
 

@@ -1,4 +1,5 @@
-"""Brings the jars of a release, through the Ivy that PySpark has, or from an unpacked release.
+"""Brings the jars of a release, through the Ivy that PySpark has, or from an unpacked release, and
+starts their programs, with small heaps.
 
 They are kept in the user's cache, a folder a release, and fetched once. A list of digests beside
 them tells when one was damaged or is missing; then all are fetched again.
@@ -10,13 +11,15 @@ import re
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from protocol_lab.errors import LabError
 from protocol_lab.system.folders import cache_folder, remove, temporary_folder
+from protocol_lab.system.programs import find_java
 from real_systems import TESTED_JARS
-from real_systems.runner.java import java_program
 
 _PATIENCE = 900
 """Seconds that Ivy has."""
@@ -190,3 +193,21 @@ def pyspark_jars() -> Path:
             "A real cluster needs what PySpark brings: run `python3 lab.py --with-spark prepare`."
         ) from None
     return Path(pyspark.__file__).parent / "jars"
+
+
+_SMALL = ("-Xms32m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""A small heap and a quick start: several processes share a laptop."""
+
+
+@cache
+def java_program() -> Path:
+    """The `java` that Spark uses, the wheel's included. Raises LabError."""
+    return find_java() / "bin" / "java"
+
+
+def java_command(
+    jars: Iterable[Path], main: str, *arguments: Any, heap: int = 256, options: Iterable[str] = ()
+) -> list[Any]:
+    """The command that runs a class of these jars; heap is in megabytes."""
+    path = os.pathsep.join(map(str, jars))
+    return [java_program(), f"-Xmx{heap}m", *_SMALL, *options, "-cp", path, main, *arguments]

@@ -9,10 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from real_systems.runner.jars import pyspark_jars
-from real_systems.runner.java import java_command
-from real_systems.runner.processes import Processes
-from real_systems.runner.waiting import wait_until
+from real_systems.runner.jars import java_command, pyspark_jars
+from real_systems.runner.processes import Processes, wait_until
 
 _STARTING = 120
 """Seconds that a gateway has to start."""

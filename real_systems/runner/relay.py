@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from real_systems.runner.waiting import BOUND, wait_until
+from real_systems.runner.processes import BOUND, wait_until
 
 _LENGTH = struct.Struct(">i")
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from real_systems.runner.java_gateway import cause_of
+from real_systems.runner.processes import BOUND, wait_until
 from real_systems.runner.recordings import Recorder
-from real_systems.runner.waiting import BOUND, wait_until
 
 
 class Stage:

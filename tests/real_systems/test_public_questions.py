@@ -6,8 +6,7 @@ import pytest
 
 from real_systems.bookkeeper import ledger_settings
 from real_systems.kafka.promise import cluster_settings
-from real_systems.promise.promise_report import in_short
-from real_systems.promise.promise_table import searched
+from real_systems.promise.promise_table import in_short, searched
 from tests import ROOT
 
 SYSTEMS = {"kafka": cluster_settings, "bookkeeper": ledger_settings}

@@ -7,7 +7,7 @@ import pytest
 from protocol_lab.errors import LabError
 from protocol_lab.system.folders import cache_folder
 from real_systems.pulsar.cluster import jars_of
-from real_systems.pulsar.picture import describe
+from real_systems.pulsar.stories import describe
 from tests.real_systems.runner.real_runs import cases_of, check_case
 
 

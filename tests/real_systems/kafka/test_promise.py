@@ -19,8 +19,7 @@ from real_systems.kafka.promise.cluster_settings import (
 )
 from real_systems.kafka.promise.promise_of_logs import NEXT, outlook
 from real_systems.promise.promise_page import cell_of
-from real_systems.promise.promise_report import promise, recorded_runs
-from real_systems.promise.promise_table import Cell, searched
+from real_systems.promise.promise_table import Cell, promise, recorded_runs, searched
 from real_systems.runner.stories import story_of
 from real_systems.runner.story_views import command_of
 

@@ -11,11 +11,10 @@ import pytest
 from protocol_lab.drawing.describe import describe as describe_in_words
 from protocol_lab.errors import LabError
 from real_systems.kafka.acts import Stage
-from real_systems.kafka.cluster import Cluster
+from real_systems.kafka.cluster import Cluster, has_elr, has_kraft, number_of
 from real_systems.kafka.kraft import KRaftCluster
 from real_systems.kafka.picture import describe_quorum, is_quorum_turn
 from real_systems.kafka.record_batches import crc32c, cut, stored_records
-from real_systems.kafka.releases import has_elr, has_kraft, number_of
 from real_systems.kafka.zookeeper import ZooKeeperCluster
 from real_systems.runner.stories import Run, story_of
 from tests import ROOT

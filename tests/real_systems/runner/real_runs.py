@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 from protocol_lab.errors import LabError
+from real_systems.runner.processes import DidNotHappen
 from real_systems.runner.stories import recorded, run, stories, story_of
-from real_systems.runner.waiting import DidNotHappen
 from tests.not_run import not_run
 
 TRIES = 2

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from protocol_lab.errors import LabError
-from real_systems.kafka.releases import jars_of
+from real_systems.kafka.cluster import jars_of
 from real_systems.runner import jars
 from real_systems.runner.jars import Artifact, fetched_jars
 from real_systems.runner.java_gateway import JavaGateway, cause_of

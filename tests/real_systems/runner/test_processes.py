@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from protocol_lab.errors import LabError
-from real_systems.runner.processes import Processes
-from real_systems.runner.waiting import DidNotHappen, wait_until
+from real_systems.runner.processes import DidNotHappen, Processes, wait_until
 from tests.patience import PATIENCE
 
 SLEEPER = (sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)")

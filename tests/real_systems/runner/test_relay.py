@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
+from real_systems.runner.processes import DidNotHappen
 from real_systems.runner.relay import Relay
-from real_systems.runner.waiting import DidNotHappen
 
 
 def framed(text: bytes) -> bytes:

@@ -13,10 +13,10 @@ from protocol_lab.errors import LabError
 from protocol_lab.notebook import scenario
 from real_systems.runner import command
 from real_systems.runner import stories as all_stories
+from real_systems.runner.processes import DidNotHappen
 from real_systems.runner.recordings import Outcome, Recording, read_recordings, write_recordings
 from real_systems.runner.stories import Staging, Story, recorded, recordings_file, run, stories
 from real_systems.runner.story_views import StoryRun, decisive
-from real_systems.runner.waiting import DidNotHappen
 
 
 @contextmanager
