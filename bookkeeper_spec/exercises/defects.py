@@ -63,11 +63,11 @@ def make_a_no_last(answer) -> Feedback:
     """Fence only where it is needed.
 
     The released fix fences with every recovery read. Another one fences with fewer. The function
-    below fences a bookie with one of its two answers, and with the wrong one. Change it so that no
-    acknowledged entry can be cut off, while a bookie that answers with the entry is *not* fenced
-    by the read. The check explores two bookies with quorums of 2 and every loss of messages: all
-    invariants must hold, the recovery must still close ledgers, w1 must still acknowledge, and some
-    bookie must say yes without being fenced.
+    below fences a bookie with one of its two answers. Change it so that no acknowledged entry can
+    be cut off, while a bookie that answers with the entry is *not* fenced by the read. The check
+    explores two bookies with quorums of 2 and every loss of messages: all invariants must hold, the
+    recovery must still close ledgers, w1 must still acknowledge, and some bookie must say yes
+    without being fenced.
     """
     return repair(
         spec.bind(**TWO_BOOKIES),
