@@ -32,7 +32,7 @@ STAMP = "installed.json"  # in VENV; says what was installed there, last of all
 COMMANDS = {  # the module that runs a command, and what that needs of pyproject.toml's extras
     "": ["protocol_lab.system.notebook_server"],
     "test": ["tests", "test"],
-    "fuzz": ["tests.end_to_end.fuzz", "test"],
+    "fuzz": ["tests.end_to_end.fuzz.command", "test"],
     "bench": ["benchmarks"],
     "site": ["protocol_lab", "site"],
     "bundle": ["protocol_lab", "site"],

@@ -7,6 +7,8 @@ them, and what the kit counts (`Configuration.size`, docs/results.md) is derived
 
 `with_conditions.json` has runs under constraints that lead to a place which small configurations
 do not come to: `original_condition` is what TLC was given, `condition` says the same here.
+
+`tlc_traces.txt` has counterexamples as TLC printed them, each below a line `==== NAME`.
 """
 
 import json
@@ -18,6 +20,11 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "golden"
+
+_PRINTED = (FOLDER.parent / "tlc_traces.txt").read_text(encoding="utf-8").split("==== ")[1:]
+
+TRACES = {name: text for name, _, text in (part.partition("\n") for part in _PRINTED)}
+"""What TLC printed, by the name of the scenario or of the claim that it is about."""
 
 KEPT = (
     "id",

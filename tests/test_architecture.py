@@ -1,4 +1,5 @@
-"""The rooms of the tree: which imports which, what each says of its modules, and the map in docs/.
+"""The rooms of the tree: which imports which, what each says of its modules, and the map in docs/;
+what a verdict rests on, and what needs no Numba.
 
 Rooms are the folders of protocol_lab and its single modules. Nothing here is listed by hand: the
 arrows come from the imports, and docs/architecture.md must show the same ones.
@@ -6,12 +7,17 @@ arrows come from the imports, and docs/architecture.md must show the same ones.
 
 import ast
 import re
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+from protocol_lab.checker.reference import PythonSearch
+from protocol_lab.checker.request import SearchRequest
 from tests import ROOT
+from tests.spec_checks import bind
 
 KIT = ROOT / "protocol_lab"
 MAP = ROOT / "docs" / "architecture.md"
@@ -144,3 +150,105 @@ DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*_sp
 def test_links_to_files_lead_somewhere(document):
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8"))
     assert [each for each in links if not (document.parent / each).exists()] == []
+
+
+# --- The files that a verdict rests on, and their length, as docs/decisions.md has them ----------
+
+TEXT = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8").partition("\n## ")[0]
+TRUSTED = {ROOT / each for each in re.findall(r"`(protocol_lab/[\w/]+\.py)`", TEXT)}
+
+AROUND = {
+    *(ROOT / "protocol_lab" / "checker" / each for each in ("request.py", "counterexample.py")),
+    *(ROOT / "protocol_lab" / "system" / each for each in ("memory.py", "operating_system.py")),
+}
+"""What gives the initial states, measures memory, and tells a verdict's trace."""
+
+
+def test_a_plain_search_runs_the_files_that_are_to_be_read_and_no_others():
+    model, entered = bind("kafka.kip_966"), set()
+    request = SearchRequest([*model.spec.invariants], [*model.spec.step_invariants], max_states=60)
+
+    def note(frame, event, _):
+        if event == "call":
+            entered.add(Path(frame.f_code.co_filename))
+
+    sys.setprofile(note)
+    try:
+        result = PythonSearch(model, request).run()
+    finally:
+        sys.setprofile(None)
+    assert result.distinct == 60
+    kit = {each for each in entered if each.is_relative_to(ROOT / "protocol_lab")}
+    assert kit - AROUND == TRUSTED
+
+
+def test_these_files_are_as_short_as_it_says():
+    lines = sum(len(each.read_text(encoding="utf-8").splitlines()) for each in TRUSTED)
+    [most] = re.findall(r"fewer\s+than ([\d,]+)\s+lines", TEXT)
+    assert 0 < int(most.replace(",", "")) - lines < 200
+
+
+# --- What runs without Numba imports without Numba: a page has plain Python and nothing else ------
+
+# These packages are made unimportable in a fresh process, which then imports every spec, steps,
+# explains, draws, plays scenarios, answers an exercise and searches on the reference engine.
+REFUSED = (
+    *("numba", "llvmlite", "numpy", "scipy", "pandas", "pyarrow", "pyspark", "matplotlib"),
+    *("psutil", "graphviz", "IPython", "ipykernel", "anywidget", "traitlets", "ipywidgets"),
+)
+
+MADE_OF_THEM = {
+    "kafka_spec.exercises.the_talk",
+    "pulsar_spec.exercises.compaction",  # the exercise is to use pandas
+}
+
+WITHOUT_THEM = f"""
+import sys
+for name in {REFUSED}:
+    sys.modules[name] = None  # an import of it fails
+import importlib, pkgutil
+from protocol_lab.catalog import load, packages, spec_names
+for name in spec_names():
+    load(name)
+for package in packages():
+    folder = importlib.import_module(package + ".exercises")
+    for each in pkgutil.iter_modules(folder.__path__, folder.__name__ + "."):
+        if each.name not in {MADE_OF_THEM}:
+            importlib.import_module(each.name)
+"""
+
+IN_USE = """
+from protocol_lab.diagrams.comparison import compare_branches
+from protocol_lab.diagrams.sequence import sequence_diagram
+from protocol_lab.drawing.pictures import moment_picture
+from protocol_lab.explore import explore
+from protocol_lab.stepper.plain_stepper import PlainStepper
+from protocol_lab.teaching.challenges import challenge_named, par
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
+
+walk = play(read_scenario(scenarios_of("kafka.kip_101")[0]))
+assert "<svg" in moment_picture(walk.model, walk.moment) and "<svg" in sequence_diagram(walk)
+
+stepper = PlainStepper(load("kafka.kip_320").bind(replicas=2))
+stepper.answer({"command": "take", "step": "controller_elect_leader(new_leader=1)"})
+assert not stepper.view["notice"] and len(stepper.walk.path) == 2
+assert all(why["reason"] for each in stepper.view["cannot"] for why in each["reasons"])
+for tab in stepper.view["tabs"]:
+    if tab != "graph":  # Graphviz draws it
+        stepper.answer({"command": "open", "tab": tab})
+        assert not stepper.view["notice"]
+stepper.answer({"command": "open", "tab": "code"})
+stepper.answer({"command": "choose", "tla": True})
+assert "controller_elect_leader(new_leader) ==" in stepper.view["panel"]["tla"]["text"]
+
+found = explore(load("examples/two_phase_commit.py").bind(), engine="python")
+assert found.verdict == "holds" and found.distinct == 288
+broken = explore(load("pulsar.compaction").bind(message_sent_limit=1), engine="python")
+assert broken.verdict == "violated" and broken.violation_reason
+"""
+
+
+def test_all_is_imported_and_a_walk_and_a_search_run_without_numba():
+    words = [sys.executable, "-c", WITHOUT_THEM + IN_USE]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

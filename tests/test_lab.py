@@ -19,8 +19,8 @@ import pytest
 
 import lab
 from protocol_lab.system import programs
+from tests import PATIENCE
 from tests.__main__ import NO_BROWSER_TESTS
-from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.slow  # starts processes
 
@@ -279,7 +279,7 @@ def test_help_installs_nothing_and_lists_the_commands_of_the_kit_too(installs, k
         ("bench --quick --runs 1", [], "benchmarks --quick --runs 1"),
         ("--port 8890", [], "protocol_lab.system.notebook_server --port 8890"),
         ("", [], "protocol_lab.system.notebook_server"),
-        ("fuzz --specs 3", ["test"], "tests.end_to_end.fuzz --specs 3"),
+        ("fuzz --specs 3", ["test"], "tests.end_to_end.fuzz.command --specs 3"),
         ("test --quick", ["test"], "tests --quick"),
         ("site pages", ["site"], "protocol_lab site pages"),
         ("reset 00_start_here", [], "protocol_lab reset 00_start_here"),

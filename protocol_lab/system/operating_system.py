@@ -1,7 +1,7 @@
 """What Linux, macOS and Windows do differently, so that no other room has to ask.
 
 Everything is looked up when it is called, so that tests can have the conditions of another system
-(`tests/system/conditions.py`). `real` asks for itself: there is no Windows for it.
+(`tests/system/test_operating_system.py`). `real` asks for itself: there is no Windows for it.
 """
 
 import os

@@ -1,21 +1,30 @@
-"""The protocols of one ledger: counts beyond the golden file, engines, capacities, claims."""
+"""The protocols of one ledger, quorum coverage and ledger chaining: counts beyond the golden file,
+engines, capacities, claims."""
 
 from functools import cache
+from itertools import product
 
 import pytest
 
 from bookkeeper_spec.draw.ledger import describe_unbounded_ledgers, describe_with_limbo
 from bookkeeper_spec.model import FENCING, Entry, Fragment, PendingAddOp, smallest_ensemble
+from bookkeeper_spec.quorum_coverage import (
+    disagreement,
+    enough_satisfy,
+    every_ack_quorum_has_one,
+    few_do_not,
+    no_ack_quorum_does_not,
+)
 from bookkeeper_spec.v4_13 import W2, WRITE, its_new_bookies, why_not_invalid
 from protocol_lab import add, append, last
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
-from protocol_lab.model.node_sets import as_set
+from protocol_lab.model.node_sets import as_set, nodes_up_to, size, subsets
 from protocol_lab.model.state_view import view
 from protocol_lab.model.transitions import attempts, initial
-from tests.hand_made import HandMade, nodes
-from tests.spec_checks import bind
+from tests.checker.test_breadth_first import agree
+from tests.spec_checks import HandMade, bind, nodes
 
 V4_13, TODAY, LIMBO = "bookkeeper.v4_13", "bookkeeper.protocol", "bookkeeper.with_limbo"
 SMALL = {"bookies": 2, "write_quorum": 2, "ack_quorum": 2}
@@ -301,3 +310,76 @@ def test_an_earlier_add_to_the_same_ensemble_of_the_same_fragment_is_sent_first(
     reason = made.refusal("w2_sends_pending_add_op(entry=2, lost={})")
     assert ("an earlier entry that went to the same ensemble" in reason) != is_first
     assert (reason == "") == is_first
+
+
+# --- Quorum coverage ---------------------------------------------------------------------------
+
+COVERAGE_FENCING = "bookkeeper.quorum_coverage_fencing"
+COVERAGE_READS = "bookkeeper.quorum_coverage_recovery_reads"
+CHAINING = "bookkeeper.ledger_chaining"
+
+
+def searched(name: str, /, invariants=None, **constants):
+    return explore(bind(name, **constants), invariants=invariants, progress=False)
+
+
+def test_the_definitions_agree_for_all_cohorts_up_to_six():
+    for bookies in range(1, 7):
+        cohort = nodes_up_to(bookies)
+        for ack_quorum, satisfying in product(range(1, bookies + 1), subsets(cohort)):
+            others = cohort & ~satisfying
+            answers = {
+                enough_satisfy(satisfying, bookies, ack_quorum),
+                every_ack_quorum_has_one(satisfying, cohort, ack_quorum),
+                few_do_not(others, ack_quorum),
+                no_ack_quorum_does_not(others, cohort, ack_quorum),
+            }
+            assert answers == {size(satisfying) > bookies - ack_quorum}
+            assert disagreement(satisfying, cohort, ack_quorum) == ""
+
+
+@pytest.mark.parametrize("broken", ["every_ack_quorum_has_one", "few_do_not"])
+def test_a_definition_that_departs_is_named(monkeypatch, broken):
+    module = "bookkeeper_spec.quorum_coverage"
+    monkeypatch.setattr(f"{module}.{broken}", lambda *_: False)
+    assert "another answer" in disagreement(nodes_up_to(3), nodes_up_to(3), 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "distinct"),
+    [(COVERAGE_FENCING, 6 * 3 * 4**5), (COVERAGE_READS, 6 * 4 * 9**5)],
+    ids=[COVERAGE_FENCING, COVERAGE_READS],
+)
+def test_the_definitions_agree_in_every_state_with_six_bookies(name, distinct):
+    """The sizes are sums over ensembles, write sets, ack quorums and answers, in closed form."""
+    result = searched(name, all_bookies=6)
+    assert (result.verdict, result.distinct, result.depth) == ("holds", distinct, 7)
+    assert result.never_reached == []
+
+
+# --- Ledger chaining ---------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_capacity_ends_the_search_as_undecided():
+    model = bind(CHAINING, clients=1, ledger_limit="none")
+    result = agree(model)
+    assert (result.verdict, result.distinct) == ("undecided", 131)
+    assert "32 is the maximum of ledger_slots" in result.undecided_reason
+
+
+@pytest.mark.slow
+def test_without_fencing_the_entries_get_out_of_order():
+    result = searched(CHAINING, close_fences="false")
+    assert (result.violated, len(result.trace)) == ("entry_order_maintained", 12)
+
+
+@pytest.mark.slow
+def test_the_invariant_by_position_says_something_else_than_it_means():
+    """It takes ledger_limit=6, and a look-up by id holds in all of these states."""
+    checked = "only_one_ledger_open_at_a_time"
+    assert searched(CHAINING, [checked], ledger_limit=5).verdict == "holds"
+    result = searched(CHAINING, [checked], ledger_limit=6)
+    assert (result.violated, len(result.trace_rows)) == (checked, 18)
+    meant = searched(CHAINING, ledger_limit=6, open_ledgers_by="id")
+    assert (meant.verdict, meant.distinct) == ("holds", 392_542)

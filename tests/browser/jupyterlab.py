@@ -19,8 +19,7 @@ import nbformat
 from playwright.sync_api import BrowserContext, Error, Locator, Page
 
 from protocol_lab.system import notebook_server
-from tests import ROOT
-from tests.patience import PATIENCE
+from tests import PATIENCE, ROOT
 
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},

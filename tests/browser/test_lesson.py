@@ -9,10 +9,9 @@ from playwright.sync_api import Page, expect
 from protocol_lab.lessons.lesson_files import lesson_named
 from protocol_lab.notebook import lesson
 from protocol_lab.site.deck import write_deck
+from tests.__main__ import not_run
 from tests.browser.firefox import FIREFOX, firefox
-from tests.browser.readability import READ
-from tests.browser.stepper_page import key, shown, stepper_of
-from tests.not_run import not_run
+from tests.browser.stepper_page import READ, key, shown, stepper_of
 from tests.site.pages import write_page
 
 pytestmark = pytest.mark.browser

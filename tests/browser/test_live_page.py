@@ -16,9 +16,9 @@ from protocol_lab.site.notebook_steppers import stepper_cells
 from protocol_lab.site.pages import exercise_html
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.teaching.challenges import challenge_named, shortest
+from tests.__main__ import not_run
 from tests.browser.firefox import FIREFOX, firefox
 from tests.browser.test_site import Quiet
-from tests.not_run import not_run
 from tests.notebook_outputs import FOLDER
 from tests.site.pages import write_page
 from tests.spec_checks import read_link

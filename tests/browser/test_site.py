@@ -18,8 +18,8 @@ from protocol_lab.page.search_files import Searches
 from protocol_lab.site.build import build
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from tests import ROOT
-from tests.browser.readability import READ
-from tests.not_run import not_run
+from tests.__main__ import not_run
+from tests.browser.stepper_page import READ
 from tests.spec_checks import read_link
 
 pytestmark = pytest.mark.browser

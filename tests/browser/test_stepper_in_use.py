@@ -15,8 +15,8 @@ from protocol_lab.traces.scenarios import parse_scenario
 from protocol_lab.traces.walk import Walk
 from real_systems.kafka.logs.controller_part import spec as controller
 from tests.browser.stepper_page import expect_depth, key, moment, shown, stepper_of
+from tests.golden_table import TRACES
 from tests.stepper.test_stepper import TALK
-from tests.tlc_traces import TRACES
 
 pytestmark = pytest.mark.browser
 

@@ -7,8 +7,7 @@ from playwright.sync_api import expect
 
 from protocol_lab.notebook import challenge, replay, step
 from protocol_lab.teaching.challenges import challenge_named, shortest
-from tests.browser.readability import READ
-from tests.browser.stepper_page import expect_depth, key, shown, stepper_of
+from tests.browser.stepper_page import READ, expect_depth, key, shown, stepper_of
 
 pytestmark = pytest.mark.browser
 

@@ -25,8 +25,7 @@ from protocol_lab.explore import explore
 from protocol_lab.model.transitions import evaluate, evaluate_step, initial, successors
 from protocol_lab.stepper.background import Background
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
-from tests import request_reply
-from tests.patience import PATIENCE
+from tests import PATIENCE, request_reply
 from tests.toy_specs import CounterConstants, counter, letters
 
 # --- The oracle ------------------------------------------------------------------------------

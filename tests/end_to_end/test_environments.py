@@ -11,8 +11,7 @@ import sys
 
 import pytest
 
-from tests import ROOT
-from tests.patience import PATIENCE
+from tests import PATIENCE, ROOT
 
 CHECK = ("-m", "protocol_lab", "check", "kafka.id_sequence", "--set", "max_id=5", "--json")
 REPLAY = ("-m", "protocol_lab", "replay", "talk_46_56_found_scenario.txt")

@@ -1,4 +1,4 @@
-"""Random specs give the same answers in the engines of one process: see `tests.end_to_end.fuzz`.
+"""Random specs give the same answers in the engines of one process: see `tests/end_to_end/fuzz`.
 
 On Spark one is tried in `tests/spark/test_spark.py`, and every 20th by `lab.py fuzz`.
 """

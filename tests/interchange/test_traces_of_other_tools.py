@@ -30,8 +30,7 @@ from protocol_lab.notebook import replay, save
 from protocol_lab.traces.scenarios import Scenario, play
 from protocol_lab.traces.text_exports import to_itf
 from protocol_lab.traces.walk import Walk
-from tests.golden_table import SPECS
-from tests.tlc_traces import TRACES
+from tests.golden_table import SPECS, TRACES
 
 
 def as_itf(value: Value) -> object:

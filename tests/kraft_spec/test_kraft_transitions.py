@@ -25,7 +25,7 @@ from kraft_spec.kip_853_with_end_quorum_epoch import EndQuorumEpochRequest
 from kraft_spec.kip_853_with_requests import JoinRequest, JoinResponse, RemoveRequest
 from kraft_spec.model import Entry, FetchResponse, RequestVoteRequest, pair
 from protocol_lab import NONE, add, append
-from tests.hand_made import HandMade, nodes
+from tests.spec_checks import HandMade, nodes
 
 
 def hand_made(**constants) -> HandMade:

@@ -1,5 +1,7 @@
-"""A variant has all of another spec, and more; classes declared again, and kinds of nodes."""
+"""A variant has all of another spec, and more; classes declared again, and kinds of nodes; and the
+module that a comparison with TLC needs."""
 
+import textwrap
 from typing import Annotated, NamedTuple
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from protocol_lab import *
 from protocol_lab import TAKEN, Int8, LabError, Limits, Spec, Struct, extends, flag
 from protocol_lab.drawing.pictures import picture
+from protocol_lab.explore import explore
 from protocol_lab.model.constants import limits_of
 from protocol_lab.model.transitions import initial
 from tests.spec_checks import agree
@@ -34,7 +37,7 @@ def count_on(s, c):
     return TAKEN
 
 
-def counter(name: str, **changed: type) -> Spec:
+def counter(name: str, **changed: object) -> Spec:
     spec = Spec(name, **{"state": State, "constants": Constants, **changed})
     spec.init(start)
     spec.action(count_on)
@@ -220,3 +223,38 @@ def test_they_have_columns_and_names():
     model = bridge.bind()
     drawn = picture(model, next(initial(model)).row)
     assert all(f"car {car}" in drawn for car in (1, 2, 3))
+
+
+# --- The module with what only a comparison with TLC needs ---------------------------------------
+
+
+def write_module(folder, name: str) -> None:
+    text = f"""
+        from {__name__} import count_on
+
+        MULTIPLICITIES = {{count_on: lambda s, c: 3}}
+    """
+    (folder / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
+
+
+def test_the_module_is_loaded_with_the_first_model(here, monkeypatch):
+    monkeypatch.syspath_prepend(here)
+    write_module(here, "counted_by_tlc")
+    spec = counter("count", tlc="counted_by_tlc")
+    result = explore(spec.bind(), engine="python", progress=False)
+    assert (result.distinct, result.generated) == (3, 7)
+
+
+def test_an_action_that_was_replaced_has_no_multiplicity(here, monkeypatch):
+    monkeypatch.syspath_prepend(here)
+    write_module(here, "counted_by_tlc_before")
+    spec = counter("count", tlc="counted_by_tlc_before")
+
+    def replaced(s, c):
+        """Counts, up to `most`."""
+        return count_on(s, c)
+
+    replaced.__name__ = "count_on"
+    spec.action(replaced)
+    result = explore(spec.bind(most=1), engine="python", progress=False)
+    assert (result.distinct, result.generated) == (2, 2)

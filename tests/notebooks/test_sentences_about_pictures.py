@@ -1,10 +1,10 @@
 """What a notebook says of a picture, or of a run, is so: it stands there, and the state agrees.
 
-
 Each case names a notebook, words that stand in it, and a check of the state that they are about.
 """
 
 import re
+from html import unescape
 from urllib.parse import unquote
 
 import pytest
@@ -13,12 +13,13 @@ from kafka_spec.exercises import start
 from kraft_spec.challenges import THREE_SERVERS
 from kraft_spec.draw.servers import describe_servers
 from protocol_lab.catalog import load
+from protocol_lab.drawing.pictures import image_html, picture_strip
 from protocol_lab.model.step_text import find_step
 from protocol_lab.notebook import scenario, show
 from protocol_lab.traces.scenarios import play
 from protocol_lab.traces.walk import Walk
 from tests import ROOT
-from tests.compact_pictures import EMBEDDED, whole
+from tests.compact_pictures import EMBEDDED, compact, whole, with_compact_pictures
 from tests.notebook_outputs import FOLDER, read
 
 
@@ -134,3 +135,24 @@ def test_commit_is_drawn_as_committed_in_its_last_frame_alone():
     )
     assert "✓<" in committed
     assert not any("✓<" in each for each in before)
+
+
+# --- Pictures that notebooks keep say the same in fewer bytes ------------------------------------
+
+
+def test_a_compact_picture_has_all_words_and_places_and_stays_as_it_is():
+    drawn = picture_strip(play(scenario("defect_1_diagram")), 2)
+    html = image_html(drawn, "it's µ")
+    made = with_compact_pictures(html)
+    assert len(made) < 0.45 * len(html)
+    assert with_compact_pictures(made) == made
+    (kept,) = map(unquote, EMBEDDED.findall(made))
+    assert kept == compact(drawn)
+
+    def words(svg: str) -> list[str]:
+        return [unescape(each) for each in re.findall(r"<(?:text|tspan)[^>]*>([^<]+)<", svg)]
+
+    unfolded = whole(kept)
+    assert words(unfolded) == words(drawn)
+    for tag in ("rect", "line", "path", "text"):
+        assert unfolded.count(f"<{tag}") == drawn.count(f"<{tag}")

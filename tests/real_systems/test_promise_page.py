@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,10 +13,11 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import evaluate
 from protocol_lab.traces.scenarios import play
 from protocol_lab.traces.walk import Walk
-from real_systems.bookkeeper import ledger_page
-from real_systems.kafka.promise import cluster_page
+from real_systems.bookkeeper import ledger_page, ledger_settings
+from real_systems.kafka.promise import cluster_page, cluster_settings
 from real_systems.promise.promise_page import _story
-from real_systems.promise.promise_table import Cell, Row
+from real_systems.promise.promise_table import Cell, Row, in_short, searched
+from tests import ROOT
 
 
 def asked(page, row: Row, column: str, what: str) -> dict:
@@ -123,3 +125,29 @@ def test_the_first_table_is_whole(page):
     shown = page._first_cells()
     assert list(shown) == [row.name for row in page.first.rows]
     assert all(list(cells) == list(page.first.columns) for cells in shown.values())
+
+
+# --- docs/public_questions.md: each answer is what the search finds ------------------------------
+
+SYSTEMS = {"kafka": cluster_settings, "bookkeeper": ledger_settings}
+LINES = (ROOT / "docs/public_questions.md").read_text(encoding="utf-8").splitlines()
+QUESTIONS = [line.split(" | ") for line in LINES if " | `" in line]
+
+
+def answered(asked: str) -> str:
+    """The cell on a line; asked: such as "kafka release=3.9 min_isr=2: kill"."""
+    given, row = asked.rsplit(": ", 1)
+    system, *words = given.split()
+    settings = SYSTEMS[system].read([], **dict(each.split("=") for each in words))
+    return in_short(searched(settings, settings.row_named(row)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", QUESTIONS, ids=[each[0].split("]")[0] for each in QUESTIONS])
+def test_each_answer_is_what_the_search_finds(question):
+    _, asked, said, _ = question
+    assert [answered(each) for each in re.findall(r"`(.+?)`", asked)] == said.split("<br>")
+
+
+def test_there_are_ten_of_kafka():
+    assert sum("`kafka " in each[1] for each in QUESTIONS) >= 10

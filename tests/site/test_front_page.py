@@ -12,6 +12,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.notebook import scenario
 from protocol_lab.site.frames import ROOMS, as_script, frames_of
 from protocol_lab.site.front_page import contents, in_reading_order, page
+from protocol_lab.site.moved_pages import moved_pages, write_moved_pages
 from protocol_lab.site.sessions import Sessions
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.starting_point import begin
@@ -78,7 +79,6 @@ def test_a_film_needs_a_caption_for_each_state():
 
 # --- Frames of a path ----------------------------------------------------------------------------
 
-
 SHOWN = ("title", "constants", "invariants", "caption", "can", "cannot", "timeline", "scenario")
 
 
@@ -117,3 +117,29 @@ def test_a_script_has_the_values_of_one_part_side_by_side():
 def test_no_notebook_keeps_a_diagram_that_a_page_would_show_as_text():
     for path in (ROOT / "notebooks").rglob("*.ipynb"):
         assert "```mermaid" not in path.read_text(encoding="utf-8"), path
+
+
+# --- Old addresses of pages lead to pages that exist ---------------------------------------------
+
+MOVED = moved_pages(ROOT)
+
+
+def test_what_has_moved_is_gone_and_where_it_went_exists():
+    assert MOVED
+    assert [old for old in MOVED if (ROOT / f"{old}.ipynb").exists()] == []
+    pages = {new: [*ROOT.glob(f"{new}.ipynb"), *ROOT.glob(f"{new}.md")] for new in MOVED.values()}
+    assert [new for new, found in pages.items() if not found] == []
+
+
+def test_an_old_page_leads_to_the_new_one(tmp_path):
+    new = tmp_path / "notebooks" / "kafka" / "01_one_power_cut.html"
+    new.parent.mkdir(parents=True)
+    new.write_text("new", encoding="utf-8")
+    write_moved_pages(ROOT, tmp_path)
+    leading = [old for old, to in MOVED.items() if to == "notebooks/kafka/01_one_power_cut"]
+    assert len(leading) == 2
+    for old in leading:
+        page = tmp_path / f"{old}.html"
+        to = page.read_text(encoding="utf-8").partition("url=")[2].partition('"')[0]
+        assert (page.parent / to).resolve() == new
+    assert not (tmp_path / "notebooks" / "kafka" / "02_truncation.html").exists()

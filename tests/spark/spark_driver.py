@@ -12,6 +12,7 @@ part of the tasks of that stage is done, `kill-driver` ends this process, like a
 
 import contextlib
 import json
+import linecache
 import os
 import signal
 import sys
@@ -23,10 +24,55 @@ import psutil
 
 from protocol_lab.catalog import load
 from protocol_lab.checker.request import SearchRequest
-from protocol_lab.model.spec import Model
+from protocol_lab.model.spec import Model, Spec
 from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.system.programs import find_java
-from tests.cells import spec_in_a_cell
+
+CELL = """
+from typing import Annotated, NamedTuple
+from protocol_lab import HOLDS, TAKEN, Array, Int8, Limits, Range, Spec, Struct
+
+class Constants(NamedTuple):
+    limit: Annotated[int, Limits(1, 50, "where counting ends")] = 5
+
+class Pair(Struct):
+    left: Int8
+    right: Int8
+
+class State(Struct):
+    pair: Pair
+
+spec = Spec("cell.pair", State, Constants)
+
+@spec.init
+def start(s: State, c: Constants):
+    return TAKEN
+
+def room(c) -> int:
+    return c.limit
+
+@spec.action
+def count(s: State, c: Constants, by: Range(1, 2)):
+    if s.pair.left + by > room(c):
+        return "the end"
+    s.pair = Pair(left=s.pair.left + by, right=by)
+    return TAKEN
+
+@spec.invariant
+def below(s: State, c: Constants):
+    return HOLDS if s.pair.left <= room(c) else "too far"
+"""
+
+NAME = "<cell 1>"
+
+
+def spec_in_a_cell() -> Spec:
+    """A learner's spec as a notebook cell leaves it: in __main__, its source known to linecache."""
+    linecache.cache[NAME] = (len(CELL), None, CELL.splitlines(keepends=True), NAME)
+    scope = {"__name__": "__main__"}
+    exec(compile(CELL, NAME, "exec"), scope)
+    return scope["spec"]
+
 
 SMALL = {"replicas": 2, "log_size": 2, "max_records": 2, "max_leader_epoch": 1}
 

@@ -45,10 +45,10 @@ from protocol_lab.spark.model_transfer import UnpackedModel, pack_model, unpack_
 from protocol_lab.spark.session import local_session
 from protocol_lab.system import programs
 from protocol_lab.traces.walk import Walk
-from tests.cells import CELL, NAME, spec_in_a_cell
 from tests.checker.test_faults import LATE, counting, slot_past_the_end
 from tests.end_to_end.fuzz.comparison import compare
 from tests.end_to_end.fuzz.generator import family_name, generate, spec_name
+from tests.spark.spark_driver import CELL, NAME, spec_in_a_cell
 from tests.spec_checks import NO_SESSION, bind, cases_of, sampled, spark_search
 from tests.toy_specs import letters, values_last
 

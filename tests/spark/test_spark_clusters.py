@@ -27,8 +27,7 @@ from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.result import Result
 from protocol_lab.system.folders import cache_folder
 from protocol_lab.system.programs import find_java
-from tests import ROOT
-from tests.patience import PATIENCE
+from tests import PATIENCE, ROOT
 from tests.spark.spark_driver import CASES, COUNTS, model_of, question_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.rarely]

@@ -32,9 +32,9 @@ from protocol_lab.tla.module import written
 from protocol_lab.traces.scenarios import parse_scenario
 from protocol_lab.traces.text_exports import link_text
 from protocol_lab.traces.walk import Walk
-from tests.patience import PATIENCE
+from tests import PATIENCE
+from tests.golden_table import TRACES
 from tests.spec_checks import read_link
-from tests.tlc_traces import TRACES
 from tests.toy_specs import CounterConstants, CounterState, counter, letters
 
 OF_NO_CHALLENGE = link_text(Walk.begin(counter.bind()), "win_it")

@@ -1,13 +1,20 @@
 """The kit under the conditions of Windows and macOS, simulated, and what makes that possible: no
-other room asks which system it is on."""
+other room asks which system it is on. Temporary folders."""
 
 import ast
+import errno
+import gc
 import os
 import re
+import shutil
 import signal
+import stat
 import subprocess
 import sys
+import tempfile
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +22,8 @@ import pytest
 from protocol_lab.compiler import kernel_cache
 from protocol_lab.errors import LabError
 from protocol_lab.spark.run_folder import RunFolder
-from protocol_lab.system import helper_processes, memory, notebook_server
+from protocol_lab.system import helper_processes, memory, notebook_server, operating_system
+from protocol_lab.system.folders import temporary_folder
 from protocol_lab.system.operating_system import (
     address_space,
     cores,
@@ -24,23 +32,99 @@ from protocol_lab.system.operating_system import (
     signal_name,
 )
 from tests import ROOT
-from tests.system import conditions
 from tests.test_style import tracked
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="they are simulated on Linux")
+# --- The conditions of Windows and macOS on Linux, as far as the kit can notice them ------------
+
+
+class Msvcrt:
+    """Windows' locks of bytes: one that another open file has is refused, without waiting."""
+
+    LK_NBLCK = 2
+
+    def __init__(self) -> None:
+        import fcntl  # Windows itself has none, and imports this file, too
+
+        self._fcntl = fcntl
+
+    def locking(self, number: int, mode: int, count: int) -> None:
+        assert (mode, count) == (self.LK_NBLCK, 1)
+        assert os.lseek(number, 0, os.SEEK_CUR) > os.fstat(number).st_size, "it could not be read"
+        try:
+            self._fcntl.flock(number, self._fcntl.LOCK_EX | self._fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise PermissionError(errno.EACCES, "Permission denied") from None
+
+
+def be_windows(patch: pytest.MonkeyPatch) -> None:
+    """No fcntl, no resource, no users with numbers, no process groups, no fork, no masked signals;
+    and an open file can neither be removed nor renamed."""
+    patch.setattr(operating_system, "PLATFORM", "win32")
+    patch.setattr(operating_system, "fcntl", None)
+    patch.setattr(operating_system, "msvcrt", Msvcrt())
+    for module in ("fcntl", "resource"):
+        patch.setitem(sys.modules, module, None)
+    for name in ("geteuid", "getuid", "killpg", "fork", "waitid", "sched_getaffinity"):
+        patch.delattr(os, name)
+    for name in ("SIGKILL", "SIGSTOP", "SIGCONT", "pthread_sigmask"):
+        patch.delattr(signal, name)
+    patch.setattr(shutil, "_use_fd_functions", False)
+    for name in ("unlink", "remove", "rename", "replace", "rmdir"):
+        patch.setattr(os, name, _unless_open(getattr(os, name)))
+
+
+def be_macos(patch: pytest.MonkeyPatch) -> None:
+    """No affinity to cores, no /proc, and a limit of the address space that can't be set."""
+    import resource
+
+    def setrlimit(which: int, limits: tuple[int, int]) -> None:
+        if which == resource.RLIMIT_AS:
+            raise ValueError("current limit exceeds maximum limit")
+
+    patch.setattr(operating_system, "PLATFORM", "darwin")
+    patch.setattr(resource, "setrlimit", setrlimit)
+    patch.delattr(os, "sched_getaffinity")
+
+
+def _unless_open(function: Callable) -> Callable:
+    """The function of `os`, refused for a file that this process has open, or a folder of one."""
+
+    def refusing(*paths: str | Path, **options: object) -> object:
+        for path in paths:
+            wanted = os.path.realpath(path)
+            if any(each == wanted or each.startswith(wanted + os.sep) for each in _open_files()):
+                raise PermissionError(errno.EACCES, "it is used by another process", str(path))
+        return function(*paths, **options)
+
+    return refusing
+
+
+def _open_files() -> Iterator[str]:
+    """The regular files that this process has open."""
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            if stat.S_ISREG(os.stat(f"/proc/self/fd/{number}").st_mode):
+                yield os.readlink(f"/proc/self/fd/{number}")
+
+
+def need_linux() -> None:
+    if sys.platform != "linux":
+        pytest.skip("it is simulated on Linux")
 
 
 @pytest.fixture
 def windows(tmp_path, monkeypatch) -> None:  # pytest makes tmp_path under its own conditions
+    need_linux()
     with monkeypatch.context() as patch:
-        conditions.windows(patch)
+        be_windows(patch)
         yield
 
 
 @pytest.fixture
 def macos(monkeypatch) -> None:
+    need_linux()
     with monkeypatch.context() as patch:
-        conditions.macos(patch)
+        be_macos(patch)
         yield
 
 
@@ -50,10 +134,6 @@ def test_the_simulation_refuses_what_windows_refuses(windows, tmp_path):
             with pytest.raises(PermissionError):
                 act()
     os.unlink(file.name)
-
-
-def test_on_windows_a_folder_goes_with_its_owner(goes_with_its_owner, windows):
-    goes_with_its_owner()
 
 
 def test_on_windows_one_search_at_a_time_uses_a_run_folder(tmp_path, windows):
@@ -96,6 +176,58 @@ def test_on_macos_a_limit_that_can_not_be_set_is_left_out(macos, monkeypatch):
     for name in ("CI", "SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     assert notebook_server.has_display()
+
+
+# --- Temporary folders do not outlive their owners -----------------------------------------------
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Path:
+    """The folder of temporary files."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path
+
+
+@pytest.fixture
+def goes_with_its_owner(place) -> Callable[[], None]:
+    """Expects a folder to be kept as long as the object that it was made for."""
+
+    def expect() -> None:
+        class Owner:
+            pass
+
+        owner = Owner()
+        folder = temporary_folder("test", owner)
+        assert folder.is_dir()
+        del owner
+        gc.collect()
+        assert not folder.exists()
+
+    return expect
+
+
+MAKE_ONE = """
+from protocol_lab.system.folders import temporary_folder
+folder = temporary_folder("test")
+(folder / "file").write_text("left behind", encoding="utf-8")
+print(folder)
+"""
+
+
+def test_a_folder_goes_with_its_process():
+    words = [sys.executable, "-c", MAKE_ONE]
+    made = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert made.strip()
+    assert not Path(made.strip()).exists()
+
+
+def test_a_folder_goes_with_its_owner(goes_with_its_owner):
+    goes_with_its_owner()
+
+
+def test_on_windows_a_folder_goes_with_its_owner(goes_with_its_owner, windows):
+    goes_with_its_owner()
 
 
 # --- The room ------------------------------------------------------------------------------------

@@ -27,9 +27,9 @@ from protocol_lab.traces.scenarios import (
 )
 from protocol_lab.traces.text_exports import PREFIX, link_text, linked_scenario, to_itf
 from protocol_lab.traces.walk import Walk
+from tests.golden_table import TRACES
 from tests.request_reply import spec as request_reply
 from tests.spec_checks import read_link
-from tests.tlc_traces import TRACES
 
 KIP_101 = TRACES["kip_101_weak_isr"]
 TALK = "talk_46_56_found_scenario"

@@ -258,7 +258,7 @@ FIRST = Settings(min_isr=2)
 
 
 def golden_cells() -> Iterator[tuple[Settings, Row, list[Any]]]:
-    """Cells whose figures are kept in `cells.json`, which `tests.kafka_spec.settings_cells` writes:
+    """Cells whose figures are kept in `cells.json`, which `tests.wasm.test_search_module` writes:
     distinct and generated states, the depth, the length of the shortest path to each broken
     promise, and whether the shortest loss destroys every copy."""
     text = Path(__file__).with_name("cells.json").read_text(encoding="utf-8")

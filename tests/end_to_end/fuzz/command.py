@@ -1,6 +1,14 @@
-"""`python3 lab.py fuzz --specs N --seed S`: many specs in parallel, with a report.
+"""`python3 lab.py fuzz --specs N --seed S`: a differential fuzzer. Many random specs go in parallel
+through every engine, compared in everything that is counted.
 
 Of a spec with a difference the module and the differences are kept in the folder of the seed.
+What it is made of, in reading order:
+
+declarations  random constants, structs and states
+expressions   random expressions over them
+faults        what has no value or does not fit, in some states
+generator     the text of a whole module, always the same for a seed and a number
+comparison    one spec on every engine, where two answers differ, and a process that compares specs
 """
 
 import argparse
@@ -29,7 +37,7 @@ SPARK_EVERY = 20
 PATIENCE = 60
 """Seconds that a process may take for each of its specs, on average."""
 
-WORKER = ["-m", "tests.end_to_end.fuzz.worker"]
+WORKER = ["-m", "tests.end_to_end.fuzz.comparison"]
 
 SETTINGS = {"NUMBA_OPT": "0"}
 """Machine code is not optimized: exploring takes little time here, and compiling nearly all."""
@@ -136,3 +144,7 @@ def _summarize(seed: int, folder: Path, found: list[dict[str, Any]]) -> int:
         print(f"  {len(differing):,} with differences: {', '.join(map(str, differing[:40]))}")
         print(f"  see {folder / 'differences'}")
     return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

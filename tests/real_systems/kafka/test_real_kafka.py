@@ -1,4 +1,4 @@
-"""Real Kafka: what is read from disk, and stories on real brokers."""
+"""Real Kafka: what is read from disk, its releases, and what is drawn of a quorum."""
 
 import re
 import struct
@@ -18,7 +18,6 @@ from real_systems.kafka.record_batches import crc32c, cut, stored_records
 from real_systems.kafka.zookeeper import ZooKeeperCluster
 from real_systems.runner.stories import Run, story_of
 from tests import ROOT
-from tests.real_systems.runner.real_runs import cases_of, check_case
 
 
 def varint(value: int) -> bytes:
@@ -120,28 +119,3 @@ def test_the_picture_of_a_quorum_says_who_votes_and_has_the_topic():
     assert said.count("topic t") == 1
     assert is_quorum_turn(before, after)
     assert not is_quorum_turn(before, before | {"away": [102, 103]})
-
-
-# --- On real brokers -----------------------------------------------------------------------------
-
-EACH_RUN = (
-    ("last_replica", "4.3.1", "off"),
-    ("last_replica", "4.3.1", "on"),
-    ("two_power_cuts", "4.3.1", "on"),
-)
-"""What every run of the tests acts out: two minutes. The rest is marked `rarely`."""
-
-
-@pytest.mark.rarely
-@pytest.mark.real
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "release", "elr"), EACH_RUN)
-def test_on_real_brokers(name, release, elr):
-    check_case(name, release, {"elr": elr})
-
-
-@pytest.mark.real
-@pytest.mark.rarely
-@pytest.mark.parametrize(("name", "release", "settings"), cases_of("kafka"))
-def test_every_story_on_real_brokers(name, release, settings):
-    check_case(name, release, settings)

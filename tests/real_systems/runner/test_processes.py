@@ -12,7 +12,7 @@ import pytest
 
 from protocol_lab.errors import LabError
 from real_systems.runner.processes import DidNotHappen, Processes, wait_until
-from tests.patience import PATIENCE
+from tests import PATIENCE
 
 SLEEPER = (sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)")
 
