@@ -222,8 +222,8 @@ HARMFUL = [
 def name_the_crash_points(answer) -> Feedback:
     """Name the moments.
 
-    In which states of the compactor may a crash leave a compacted ledger behind forever? A state
-    has the name of the step that comes next. Give a list of names, such as
+    In which states of the model's compactor may a crash leave a compacted ledger behind forever? A
+    state has the name of the step that comes next. Give a list of names, such as
     `["phase_one", "phase_two_write"]`. The check crashes in every reachable state.
     """
     # The original's name has a letter out of place.
