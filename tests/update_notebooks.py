@@ -1,8 +1,7 @@
-"""Run notebooks and keep their outputs: `python -m tests.update_notebooks [--compact] [NAME ...]`.
+"""Run notebooks and keep their outputs: `python -m tests.update_notebooks [NAME ...]`.
 
 A NAME is a part of a notebook's name, as in `kafka/03`; without one all are run. A notebook in
-which a cell fails is left as it was. --compact runs nothing: it makes the pictures compact that are
-kept already.
+which a cell fails is left as it was.
 """
 
 import sys
@@ -10,13 +9,11 @@ import time
 
 import nbformat
 
-from tests.notebook_outputs import code_cells, execute, name_of, notebooks, read, storable
+from tests.notebook_outputs import code_cells, execute, name_of, notebooks, storable
 
 
 def main(parts: list[str]) -> int:
     """Run what was asked for; 1 if a cell failed or a name is unknown."""
-    run = read if "--compact" in parts else execute
-    parts = [part for part in parts if part != "--compact"]
     chosen = [path for path in notebooks() if any(part in name_of(path) for part in parts or [""])]
     if not chosen:
         known = ", ".join(map(name_of, notebooks()))
@@ -25,7 +22,7 @@ def main(parts: list[str]) -> int:
     failed = 0
     for path in chosen:
         began = time.perf_counter()
-        notebook = storable(run(path))
+        notebook = storable(execute(path))
         errors = [
             f"{name_of(path)}, cell [{cell.id}]: {output.ename}: {output.evalue}"
             for cell in code_cells(notebook)

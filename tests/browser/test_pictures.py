@@ -2,11 +2,10 @@
 
 import pytest
 
-from protocol_lab.catalog import package_folder
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import text_width
-from protocol_lab.traces.scenarios import play, read_scenario
+from protocol_lab.traces.scenarios import play, scenario
 from real_systems.kafka.logs.report import read, recorded
 from real_systems.kafka.logs.report_page import whole_page
 from tests.diagrams.test_diagrams import LOST_REPLY, along
@@ -22,10 +21,6 @@ def page(browser):
     opened.close()
 
 
-def scenario(name):
-    return play(read_scenario(package_folder("kafka") / "scenarios" / f"{name}.txt"))
-
-
 def cluster(walk):
     moment = walk.moment
     return walk.model.spec.draw(walk.model, moment.row, moment.previous.row)
@@ -34,7 +29,7 @@ def cluster(walk):
 @pytest.mark.parametrize("name", ["cluster", "sequence"])
 def test_no_text_is_wider_than_estimated(page, name):
     """Nothing can overlap in a real browser either, if the estimates are upper ones."""
-    walk = scenario("talk_46_56_found_scenario")
+    walk = play(scenario("talk_46_56_found_scenario"))
     draw = {"cluster": cluster, "sequence": sequence_diagram}
     page.set_content(draw[name](walk))
     measured = page.eval_on_selector_all(

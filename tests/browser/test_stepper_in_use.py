@@ -175,7 +175,7 @@ def test_a_pasted_scenario_is_played_and_a_wrong_one_named(fresh):
     key(stepper, "paste-do").click()
     notice = stepper.locator(".ls-notice")
     expect(notice).to_have_text(
-        "your scenario, line 8: become_follower(replica=7): there is no such choice in this state;"
+        "your scenario, line 12: become_follower(replica=7): there is no such choice in this state;"
         " for replica there are 1, 2, 3."
     )
     expect(stepper.locator("h2")).to_have_text("Kafka · KIP-320")

@@ -18,7 +18,7 @@ from protocol_lab.drawing.arrangement import (
 )
 from protocol_lab.drawing.palette import CHANGED
 from protocol_lab.drawing.pictures import picture
-from tests.drawing.test_drawing import boxes, texts, walk
+from tests.drawing.test_drawing import are_apart, boxes, texts, walk
 from tests.toy_specs import letters
 
 TEXT = "{http://www.w3.org/2000/svg}text"
@@ -42,10 +42,6 @@ def places(svg):
     """The room of a picture, and where its texts are."""
     left, top, width, height = map(float, ElementTree.fromstring(svg).get("viewBox").split())
     return (left, top, left + width, top + height), list(boxes(svg))
-
-
-def are_apart(one, other):
-    return one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
 @pytest.mark.parametrize(("name", "constants"), USUAL)

@@ -17,11 +17,9 @@ from protocol_lab.drawing import Cluster, Entry, Lane, Text, draw_cluster, palet
 from protocol_lab.drawing.pictures import film_strip, moment_picture, picture_strip
 from protocol_lab.drawing.svg import text_width
 from protocol_lab.model import transitions as stepping
-from protocol_lab.model.step_text import find_initial, find_step
 from protocol_lab.traces import scenarios
 
 SVG = "{http://www.w3.org/2000/svg}"
-TEXT = f"{SVG}text"
 
 WALKS = [
     ("kafka.truncate_to_high_watermark", {}),
@@ -105,39 +103,8 @@ WALKS = [
     ("pulsar.compaction_duplicate_fixed", {"retain_null_key": True}),
 ]
 
-# KIP-101 loses a committed record: a shortest counterexample with two replicas, 12 states.
-KIP_101_LOSS = [
-    "controller_elect_leader(new_leader=1)",
-    "controller_elect_leader(new_leader=2)",
-    "controller_elect_leader(new_leader=1)",
-    "become_leader(request=LeaderAndIsrRequest(leader_epoch=0))",
-    "leader_write(replica=1)",
-    "become_follower_truncate_kip_101(follower=2, request=LeaderAndIsrRequest(leader_epoch=0))",
-    "follower_replicate(follower=2, leader=1)",
-    "leader_inc_high_watermark(leader=1)",
-    "become_leader(request=LeaderAndIsrRequest(leader_epoch=1))",
-    "leader_write(replica=2)",
-    "become_follower_truncate_kip_101(follower=2, request=LeaderAndIsrRequest(leader_epoch=2))",
-]
-
-# The talk's slides 46 to 56.
-TALK = [
-    "produce_message(replica=1, producer=1)",
-    "become_out_of_sync(replica=2)",
-    "swap_preferred_leader(replica=3)",
-    "preferred_leader_election()",
-    "produce_message(replica=3, producer=2)",
-    "become_follower(replica=2)",
-    "replicate(replica=2, entries=1)",
-    "swap_preferred_leader(replica=1)",
-    "preferred_leader_election()",
-    "become_follower(replica=3)",
-    "replicate(replica=3, entries=1)",
-    "produce_message(replica=1, producer=1)",
-    "become_out_of_sync(replica=3)",
-    "unstable_replica_dies_when_leader()",
-    "unclean_leader_election_choose_latest_offset(replica=2)",
-]
+KIP_101_LOSS = "kip_101_weak_isr_two_replicas"
+TALK = "talk_46_56_found_scenario"
 
 
 def walk(model, steps, seed=7):
@@ -152,13 +119,10 @@ def walk(model, steps, seed=7):
     return rows
 
 
-def play(model, steps):
-    rows = [find_initial(model, None).row]
-    for step in steps:
-        taken = find_step(model, rows[-1], step)
-        assert taken.taken, (step, taken.reason)
-        rows.append(taken.row)
-    return rows
+def played(name):
+    """The model of a scenario, and its states."""
+    walk = scenarios.play(scenarios.scenario(name))
+    return walk.model, [each.row for each in walk.path]
 
 
 def texts(svg):
@@ -185,6 +149,10 @@ def boxes(svg):
         yield left, y - 0.75 * size, left + width, y + 0.15 * size, each.text
 
 
+def are_apart(one, other):
+    return one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "constants"), WALKS)
 def test_every_picture_is_well_formed_and_nothing_overlaps(name, constants):
@@ -202,10 +170,7 @@ def test_every_picture_is_well_formed_and_nothing_overlaps(name, constants):
             assert x <= left <= right <= x + width, text
             assert y <= top <= bottom <= y + height, text
         for one, other in combinations(found, 2):
-            apart = (
-                one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-            )
-            assert apart, (one, other)
+            assert are_apart(one, other), (one, other)
 
 
 @pytest.mark.slow
@@ -219,9 +184,8 @@ def test_every_step_can_be_read_without_marks_and_colours(name, constants):
 
 
 def test_the_alternative_names_leader_isr_logs_and_watermarks():
-    model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
-    row = play(model, KIP_101_LOSS[:8])[-1]
-    text = described(model.spec.draw(model, row))
+    model, rows = played(KIP_101_LOSS)
+    text = described(model.spec.draw(model, rows[8]))
     assert "Controller: leader epoch 2, leader 1, ISR {1, 2}" in text
     assert "Broker 1: believes it leads, epoch 0 ● in ISR, its ISR {1, 2}." in text
     assert "offset 0: A epoch 0, committed" in text
@@ -230,8 +194,7 @@ def test_the_alternative_names_leader_isr_logs_and_watermarks():
 
 
 def test_a_loss_is_shown_and_said():
-    model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
-    rows = play(model, KIP_101_LOSS)
+    model, rows = played(KIP_101_LOSS)
     written = texts(model.spec.draw(model, rows[-1], rows[-2]))
     assert "✗ cut off" in written, "the committed record, which a replica that can lead still has"
     assert "truncated" in written, "the uncommitted one"
@@ -253,8 +216,7 @@ def test_an_invariant_that_can_not_be_computed_is_said_and_drawn():
 
 
 def test_new_records_and_new_commits_are_marked():
-    model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
-    rows = play(model, KIP_101_LOSS)
+    model, rows = played(KIP_101_LOSS)
     told = [described(model.spec.draw(model, rows[k], rows[k - 1])) for k in (5, 7, 8)]
     assert [each.count(", new") for each in told] == [1, 1, 0]
     assert told[2].count("committed just now") == 2
@@ -262,8 +224,7 @@ def test_new_records_and_new_commits_are_marked():
 
 
 def test_the_talk_slide_by_slide():
-    model = load("kafka.unclean_leader_election").bind()
-    rows = play(model, TALK)
+    model, rows = played(TALK)
     pictures = [model.spec.draw(model, after, before) for before, after in pairwise(rows)]
     shown, told = [texts(each) for each in pictures], [described(each) for each in pictures]
     assert "waits for offset 1 (was may" in told[0], "slide 46"
@@ -361,9 +322,8 @@ def test_many_messages_are_folded_into_their_number():
 
 
 def test_a_film_strip_holds_every_picture_and_caption():
-    model = load("kafka.unclean_leader_election").bind()
-    rows = play(model, TALK[:3])
-    pictures = [model.spec.draw(model, row) for row in rows]
+    model, rows = played(TALK)
+    pictures = [model.spec.draw(model, row) for row in rows[:4]]
     for columns in (1, 2):
         strip = film_strip(
             pictures, ["one", "two", "three", "four"], columns=columns, width=900, title="T"
@@ -410,8 +370,7 @@ def test_a_graph_that_is_too_large_says_what_to_do():
 
 @pytest.mark.usefixtures("dot")
 def test_the_states_around_one_with_broken_invariants_marked():
-    model = load("kafka.kip_101").bind(replicas=2, max_leader_epoch=2)
-    rows = play(model, KIP_101_LOSS)
+    model, rows = played(KIP_101_LOSS)
     svg = around(model, rows[-2], 1)
     written = texts(svg)
     assert "✗ weak_isr" in written

@@ -10,7 +10,7 @@ from protocol_lab.model.layout import Node
 from protocol_lab.model.spec import Spec
 from protocol_lab.traces.events import DELIVERED, SENT, Arrow, Note, events, lifelines
 from protocol_lab.traces.walk import Walk
-from tests.drawing.test_drawing import SVG, boxes, texts
+from tests.drawing.test_drawing import SVG, are_apart, boxes, texts
 from tests.toy_specs import letters
 
 
@@ -93,8 +93,7 @@ def test_messages_stay_apart():
     assert {"m12", "m43"} <= set(texts(svg))
     places = list(boxes(svg))
     for one, other in combinations(places, 2):
-        apart = one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]
-        assert apart, (one[4], other[4])
+        assert are_apart(one, other), (one[4], other[4])
     _, _, width, _ = map(float, ElementTree.fromstring(svg).get("viewBox").split())
     assert max(right for _, _, right, _, _ in places) <= width
     titles = {each.findtext(f"{SVG}title") for each in ElementTree.fromstring(svg).iter(f"{SVG}g")}

@@ -215,42 +215,50 @@ def test_values_that_are_none(capsys, tmp_path, scenario):
 
 
 @pytest.mark.parametrize(
-    ("content", "line"),
+    ("content", "line", "told"),
     [
-        (b"", 1),
-        (b"\n", 1),
-        (b"# spec:", 1),
-        (b"# spec: kafka.kip_320 replicas=2 replicas=3", 1),
-        (b"# spec: kafka.kip_320 replicas", 1),
-        (b"# spec: kafka.kip_320\n\n!", 3),
-        (b"# spec: kafka.kip_320\n!loops_to 0", 2),
-        (b"# spec: kafka.kip_320\n!loops_to 2", 2),
-        (b"# spec: kafka.kip_320\n!proves x", 2),
-        (b"# spec: kafka.kip_320\n!holds", 2),
-        (b"# spec: kafka.kip_320\n!blocked", 2),
-        (b"# spec: kafka.kip_320\n!blocked x", 2),
-        (b"# spec: kafka.kip_320\n!violates type_ok", 2),
-        (b"# spec: kafka.kip_320\n!violates everybody_learns_who_leads under x", 2),
-        (b"# spec: kafka.kip_320\r\n\r\nfly()", 3),
-        (b"\xef\xbb\xbf# spec: kafka.kip_320\nfly()", 2),
-        (b"# spec: kafka.kip_320\n# fine\n\xff", 3),
-        (b"# spec: kafka.kip_320\nbecome_leader", 2),
-        (b"# spec: kafka.kip_320\nbecome_leader(1)", 2),
-        (b"# spec: kafka.kip_320\nkafka.become_leader()", 2),
-        (b"# spec: kafka.kip_320\nbecome_leader(x=1)", 2),
-        (b"# spec: kafka.kip_320\nbecome_leader()", 2),
-        (b"# spec: kafka.kip_320\ninit(x=1)", 2),
-        (b"# spec: kafka.kip_320\ninit()\ninit()", 3),
-        (b"# spec: kafka.kip_320\ncontroller_elect_leader(new_leader=1)\ninit()", 3),
-        (b"# spec: kafka.kip_320\ncontroller_elect_leader()", 2),
+        (b"", 1, "first line is `# spec: NAME`"),
+        (b"\n", 1, ""),
+        (b"# spec:", 1, ""),
+        (b"# spec: kafka.kip_320 replicas=2 replicas=3", 1, ""),
+        (b"# spec: kafka.kip_320 replicas", 1, "NAME=VALUE"),
+        (b"# spec: kafka.kip_320\n\n!", 3, ""),
+        (b"# spec: kafka.kip_320\n!loops_to 0", 2, ""),
+        (b"# spec: kafka.kip_320\n!loops_to 2", 2, ""),
+        (b"# spec: kafka.kip_320\n!proves x", 2, "is not known"),
+        (b"# spec: kafka.kip_320\n!holds", 2, ""),
+        (b"# spec: kafka.kip_320\n!blocked", 2, ""),
+        (b"# spec: kafka.kip_320\n!blocked x", 2, ""),
+        (b"# spec: kafka.kip_320\n!violates type_ok", 2, "type_ok is wrong: it holds here"),
+        (b"# spec: kafka.kip_320\n!violates everybody_learns_who_leads under x", 2, ""),
+        (b"# spec: kafka.kip_320\r\n\r\nfly()", 3, ""),
+        (b"\xef\xbb\xbf# spec: kafka.kip_320\nfly()", 2, ""),
+        (b"# spec: kafka.kip_320\n# fine\n\xff", 3, ""),
+        (b"# spec: kafka.kip_320\nbecome_leader", 2, ""),
+        (b"# spec: kafka.kip_320\nbecome_leader(1)", 2, ""),
+        (b"# spec: kafka.kip_320\nkafka.become_leader()", 2, ""),
+        (b"# spec: kafka.kip_320\nbecome_leader(x=1)", 2, ""),
+        (b"# spec: kafka.kip_320\nbecome_leader()", 2, ""),
+        (b"# spec: kafka.kip_320\ninit(x=1)", 2, ""),
+        (b"# spec: kafka.kip_320\ninit()\ninit()", 3, ""),
+        (b"# spec: kafka.kip_320\ncontroller_elect_leader(new_leader=1)\ninit()", 3, ""),
+        (b"# spec: kafka.kip_320\ncontroller_elect_leader()", 2, ""),
+        (b"# spec: kafka.nothing\n", 1, "There is no spec"),
+        (b"# spec: kafka.kip_320\nleader_write(replica=1)\n", 2, "can't happen here"),
+        (b"# spec: kafka.kip_320\n!violates no_such\n", 2, "there is no invariant"),
+        (
+            b"# spec: kafka.kip_320\n!blocked controller_elect_leader(new_leader=1)",
+            *(2, "is wrong: the step can be taken here"),
+        ),
     ],
     ids=lambda each: ascii(each)[:40],
 )
-def test_malformed_files_name_the_line(capsys, tmp_path, content, line):
+def test_malformed_files_name_the_line(capsys, tmp_path, content, line, told):
     file = tmp_path / "mine.txt"
     file.write_bytes(content)
     said = refused(capsys, 3, "replay", str(file), json_too=False)
     assert f"line {line}" in said.replace(",", " ").replace("  ", " ") or f"line {line:,}" in said
+    assert told in said
 
 
 def test_files_that_are_none(capsys, tmp_path):

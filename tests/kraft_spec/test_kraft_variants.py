@@ -11,7 +11,7 @@ from protocol_lab.liveness.check import check_property
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import evaluate, successors
-from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.traces.scenarios import play, scenario
 from protocol_lab.traces.walk import Walk
 from tests.spec_checks import agree, bind, walk
 
@@ -32,10 +32,6 @@ JOINING = {
     "first_fetch_fixed": True,
     "max_add_reconfigs": 1,
 }
-
-
-def scenario(stem: str):
-    return read_scenario(next(path for path in scenarios_of("kraft") if path.stem == stem))
 
 
 def steps_of(stem: str) -> list[str]:
@@ -59,31 +55,6 @@ def errors_on(stem: str) -> list[str]:
 
 
 # --- What they add -------------------------------------------------------------------------------
-
-
-def names_of(spec: str) -> set[str]:
-    return {each.name for each in bind(spec).spec.actions}
-
-
-@pytest.mark.parametrize(
-    ("spec", "added", "left_out"),
-    [
-        (REQUESTS, 8, {"accept_add_voter_request", "accept_remove_voter_request"}),
-        (END_QUORUM, 1, set()),
-        (EMPTY_DISKS, 1, set()),
-        (REPLACEMENT, 9, {"accept_add_voter_request", "accept_remove_voter_request"}),
-    ],
-)
-def test_what_a_variant_adds(spec, added, left_out):
-    assert len(names_of(spec) - names_of(SPEC)) == added
-    assert names_of(SPEC) - names_of(spec) == left_out
-
-
-def test_as_published_nothing_of_them_is_there():
-    model = bind(SPEC)
-    assert len(model.spec.actions) == 21
-    assert not {"membership", "end_quorum_requests"} & set(model.layout.fields)
-    assert "max_empty_restarts" not in model.constants._fields
 
 
 @pytest.mark.parametrize("spec", [REQUESTS, END_QUORUM, EMPTY_DISKS, REPLACEMENT])
@@ -253,9 +224,8 @@ PRE_VOTE = "kraft.kip_996"
 
 def walked(stem: str, **changed) -> tuple[Walk, str]:
     """As far as a scenario's steps go with some constants changed, and why no further."""
-    scenario = read_scenario(next(path for path in scenarios_of(PRE_VOTE) if path.stem == stem))
-    walk = Walk.begin(bind(PRE_VOTE, **(scenario.constants | changed)))
-    for step in (line.text for line in scenario.lines if line.kind == "step"):
+    walk = Walk.begin(bind(PRE_VOTE, **(scenario(stem).constants | changed)))
+    for step in steps_of(stem):
         attempt = find_step(walk.model, walk.row, step)
         if not attempt.taken:
             return walk, attempt.reason

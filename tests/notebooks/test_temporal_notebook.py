@@ -1,27 +1,19 @@
 """The exercises on liveness and on reduction: worked answers pass, wrong ones are told why not."""
 
 import ast
-import importlib.util
 
 import pytest
 
 from benchmarks.reduction import LOSSES
+from notebooks.reduction import exercises as reduction
+from notebooks.temporal import exercises as temporal
 from protocol_lab import always_eventually, eventually, leads_to, nodes_up_to
 from protocol_lab.catalog import load
 from protocol_lab.simulation.simulate import simulate
 from tests.notebook_outputs import FOLDER, code_cells, read
 
-
-def _exercises():
-    path = FOLDER / "temporal" / "exercises.py"
-    found = importlib.util.spec_from_file_location("temporal_exercises", path)
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
-EXERCISES = _exercises()
-BY_HAND, CLAIM = EXERCISES.wait_for_ever, EXERCISES.the_removed_server_learns
+BY_HAND, CLAIM = temporal.wait_for_ever, temporal.the_removed_server_learns
+ALIKE = reduction.which_are_alike
 LEADER = "controller_elect_leader(new_leader=1)"
 
 WRONG = [
@@ -87,13 +79,6 @@ def test_the_task_is_complete(exercise):
     assert "Formula(" not in shown
     for nonsense in (None, ..., "no idea", object, {"replicas": 2}):
         assert exercise.check(nonsense).passed is False
-
-
-_PATH = FOLDER / "reduction" / "exercises.py"
-_FOUND = importlib.util.spec_from_file_location("reduction_exercises", _PATH)
-OF_REDUCTION = importlib.util.module_from_spec(_FOUND)
-_FOUND.loader.exec_module(OF_REDUCTION)
-ALIKE = OF_REDUCTION.which_are_alike
 
 
 def everybody(c):

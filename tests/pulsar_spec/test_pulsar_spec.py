@@ -13,7 +13,7 @@ from protocol_lab.model.state_view import encode_plain, plain, plain_value, view
 from protocol_lab.model.step_text import find_initial, find_step, initial_texts
 from protocol_lab.model.transitions import initial
 from protocol_lab.traces.events import CRASH, walk_events
-from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
+from protocol_lab.traces.scenarios import play, scenario
 from pulsar_spec.exercises import compaction as exercises
 from pulsar_spec.exercises.crash_points import crash_points
 from tests.spec_checks import agree, bind, walk
@@ -302,15 +302,6 @@ def test_engines_agree_on_the_rules_of_4_2(reads):
     agree(model, invariants=[], progress=False)
 
 
-# --- Crashes, diagrams, termination --------------------------------------------------------------
-
-
-def told(name: str) -> list:
-    """All that a scenario's sequence diagram tells."""
-    path = next(path for path in scenarios_of("pulsar") if path.stem == name)
-    return [event for _, events in walk_events(play(read_scenario(path))) for event in events]
-
-
 # --- Crashes, diagrams, termination ---------------------------------------------------------------
 
 
@@ -346,6 +337,11 @@ def test_where_the_previous_context_is_deleted_every_new_ledger_that_no_cursor_n
     assert 0 < named["ledger left behind"] < named["crashes"]
     unnamed = table.loc["phase_two_update_context":"phase_two_persist_cusror"]
     assert (unnamed["ledger left behind"] == unnamed["crashes"]).all()
+
+
+def told(name: str) -> list:
+    """All that a scenario's sequence diagram tells."""
+    return [event for _, events in walk_events(play(scenario(name))) for event in events]
 
 
 def test_what_the_sequence_diagrams_tell():

@@ -27,6 +27,7 @@ CASES = [
         id="-".join([story.name, case.release, *case.settings.values()]),
     )
     for story in stories().values()
+    if story.play.__module__.endswith(".stories")
     for case in story.cases
 ]
 

@@ -10,7 +10,6 @@ import pytest
 
 from benchmarks.reduction import LOSSES
 from protocol_lab import HOLDS, TAKEN, Int8, LabError, Range, Spec, Struct
-from protocol_lab.catalog import load
 from protocol_lab.checker import cross_check
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.cli import main
@@ -246,21 +245,3 @@ def test_losses_in_configurations_too_large_to_be_exhausted(loss, tmp_path, caps
     assert said["trace_states"] - 1 <= said["found_in"]
     walk = play(read_scenario(trace))
     assert len(walk.steps) == len(said["trace"])
-
-
-# --- Bad input ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"walks": 0}, "walks=0 is out of bounds; use 1 to"),
-        ({"steps": 0}, "steps=0 is out of bounds"),
-        ({"seconds": 0}, "seconds=0 is not possible"),
-        ({"bias": "luck"}, "steps, actions, rare, swarm"),
-        ({"invariants": ["nothing"]}, "has no invariant"),
-    ],
-)
-def test_bad_input_is_told_in_one_sentence(options, told):
-    with pytest.raises(LabError, match=told):
-        simulate(load("kafka.id_sequence").bind(), **options)

@@ -29,7 +29,7 @@ from protocol_lab.stepper.widget import revived
 from protocol_lab.teaching.challenges import challenge_named
 from protocol_lab.tla import module as tla_module
 from protocol_lab.tla.module import written
-from protocol_lab.traces.scenarios import parse_scenario
+from protocol_lab.traces.scenarios import parse_scenario, scenario
 from protocol_lab.traces.text_exports import link_text
 from protocol_lab.traces.walk import Walk
 from tests import PATIENCE
@@ -39,26 +39,7 @@ from tests.toy_specs import CounterConstants, CounterState, counter, letters
 
 OF_NO_CHALLENGE = link_text(Walk.begin(counter.bind()), "win_it")
 
-TALK = """\
-# spec: kafka.unclean_leader_election  replicas=3 producers=2 min_isr=2
-# The latest offset is not always safe
-produce_message(replica=1, producer=1)   # slide 46: producer 1 sends to the leader
-become_out_of_sync(replica=2)            # slide 47: broker 2 falls behind
-swap_preferred_leader(replica=3)         # slide 48: a balancer prefers broker 3
-preferred_leader_election()              # slide 48: broker 3 leads
-produce_message(replica=3, producer=2)   # slide 49: producer 2 sends to the new leader
-become_follower(replica=2)               # slide 50: broker 2 follows
-replicate(replica=2, entries=1)          # slide 50: and copies offset 1
-swap_preferred_leader(replica=1)         # slide 51: the balancer changes its mind
-preferred_leader_election()              # slide 51: broker 1 leads again
-become_follower(replica=3)               # slide 51: broker 3 truncates offset 1
-replicate(replica=3, entries=1)          # slide 52: broker 3 copies offset 1 of broker 1
-produce_message(replica=1, producer=1)   # slide 53: producer 1 sends again
-become_out_of_sync(replica=3)            # slide 54: broker 3 falls behind
-unstable_replica_dies_when_leader()      # slide 55: broker 1 dies
-unclean_leader_election_choose_latest_offset(replica=2)  # slide 56: offset 1 is lost
-!violates committed_messages_never_lost
-"""
+TALK = scenario("talk_46_56_found_scenario").file.read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -69,12 +69,7 @@ def compiled(model: Model) -> dict[str, Any]:
     return json.loads(_answer(words, asked))
 
 
-def searched(made: dict[str, Any], model: Model, invariants: list[str]) -> dict[str, Any]:
-    """What the search of a model with the module's layout tells."""
-    return all_searched(made, [(model, invariants)])[0]
-
-
-def all_searched(
+def searched(
     made: dict[str, Any], asked: list[tuple[Model, list[str]]], **more: Any
 ) -> list[dict[str, Any]]:
     """What the searches of several models tell, each for its invariants, in one process."""
@@ -134,7 +129,7 @@ def found(row: Golden, model: Model, modules: dict[str, dict]) -> tuple[Model, d
     while True:
         name = name_of(model)
         modules[name] = modules.get(name) or compiled(model)
-        told = searched(modules[name], model, row.invariants)
+        [told] = searched(modules[name], [(model, row.invariants)])
         if told["state"] != "fault":
             return model, told
         rows, broken, error = repeated(model, row.invariants, rows_of(told))
@@ -224,7 +219,7 @@ def figures(cells: list[tuple[Settings, Row]]) -> list[list[Any]]:
         asked = [
             (cells[place][0].model(cells[place][1]), cells[place][1].judged) for place in places
         ]
-        told = all_searched(compiled(asked[0][0]), asked, to_the_end=True, bytes=32 << 20)
+        told = searched(compiled(asked[0][0]), asked, to_the_end=True, bytes=32 << 20)
         found |= {
             place: figures_of(cells[place], each) for place, each in zip(places, told, strict=True)
         }

@@ -8,7 +8,8 @@ declarations  random constants, structs and states
 expressions   random expressions over them
 faults        what has no value or does not fit, in some states
 generator     the text of a whole module, always the same for a seed and a number
-comparison    one spec on every engine, where two answers differ, and a process that compares specs
+comparison    one spec on every engine, and where two answers differ
+worker        a process that compares specs one after the other
 """
 
 import argparse
@@ -37,7 +38,7 @@ SPARK_EVERY = 20
 PATIENCE = 60
 """Seconds that a process may take for each of its specs, on average."""
 
-WORKER = ["-m", "tests.end_to_end.fuzz.comparison"]
+WORKER = ["-m", "tests.end_to_end.fuzz.worker"]
 
 SETTINGS = {"NUMBA_OPT": "0"}
 """Machine code is not optimized: exploring takes little time here, and compiling nearly all."""

@@ -5,10 +5,7 @@ it.
 """
 
 import importlib.util
-import json
 import sys
-import traceback
-import warnings
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,8 +23,6 @@ from protocol_lab.explore import explore
 from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import evaluate, evaluate_step, initial, levels, successors
 from protocol_lab.simulation.simulate import simulate
-from protocol_lab.spark.session import local_session
-from tests.end_to_end.fuzz.generator import family_name, generate, spec_name
 
 MAX_STATES = 400
 """Beyond so many states every search of a spec ends as undecided."""
@@ -260,39 +255,3 @@ def _that_fit(found: Any) -> Any:
     """The initial states, or those that steps lead to, up to one that has no result."""
     with suppress(EvaluationError):
         yield from found
-
-
-# --- A process that compares specs one after the other -------------------------------------------
-
-
-def compare_one(seed: int, number: int, folder: Path, spark: Any = None) -> Report:
-    """Generate a spec and compare everything about it; a failure of the kit is a difference."""
-    name = spec_name(seed, number)
-    try:
-        return compare(generate(seed, number), name, family_name(seed, number), folder, spark)
-    except Exception as error:
-        cause = "".join(traceback.format_exception(error))
-        return Report(differences=[f"{type(error).__name__}: {error}\n{cause}"])
-
-
-def main(words: list[str]) -> None:
-    """Compare specs, and print a line of JSON about each.
-
-    In a process of its own, since compiled code that is wrong may end it: whoever started it then
-    knows which spec it was at. words: the seed, the folder, "spark" to search there, too, and the
-    numbers of the specs.
-    """
-    warnings.simplefilter("ignore")
-    seed, folder, numbers = int(words[0]), Path(words[1]), words[2:]
-    session = None
-    if numbers[0] == "spark":
-        session = local_session()
-        del numbers[0]
-    for number in map(int, numbers):
-        report = compare_one(seed, number, folder, session)
-        told = {"number": number, **vars(report)}
-        print(json.dumps(told), flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
