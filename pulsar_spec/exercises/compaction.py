@@ -223,8 +223,9 @@ def name_the_crash_points(answer) -> Feedback:
     """Name the moments.
 
     In which states of the model's compactor may a crash leave a compacted ledger behind forever? A
-    state has the name of the step that comes next. Give a list of names, such as
-    `["phase_one", "phase_two_write"]`. The check crashes in every reachable state.
+    state has the name of the step that comes next. (In the model a crash in `phase_two_write` comes
+    before there is a ledger.) Give a list of names, such as `["phase_one"]`. The check crashes in
+    every reachable state.
     """
     # The original's name has a letter out of place.
     answer = [str(each).replace("persist_cursor", "persist_cusror") for each in answer]
