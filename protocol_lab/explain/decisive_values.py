@@ -129,20 +129,15 @@ class Deciding:
     def _loop_passed(self, loop: ast.For, frame: Frame, truth: bool) -> list[Group]:
         inside = frame.inside(loop.target)
 
-        def elements() -> Iterable[list[ast.stmt]]:
-            for item in inside.evaluate(loop.iter):
-                inside.bind(loop.target, item)
-                yield loop.body
-
-        def explain(each: Deciding, body: list[ast.stmt]) -> list[Group]:
+        def explain(each: Deciding) -> list[Group]:
             groups: list[Group] = []
-            for statement in body:
+            for statement in loop.body:
                 if isinstance(statement, ast.Assign):
                     inside.execute(statement)
                 groups += each._passed(statement, inside, truth)
             return groups
 
-        return self._together(elements(), explain, inside, names_in(loop.target), [loop.iter])
+        return self._together([ast.comprehension(loop.target, loop.iter, [], 0)], inside, explain)
 
     # --- Tests -------------------------------------------------------------------------------
 
@@ -206,18 +201,13 @@ class Deciding:
         self, node: ast.GeneratorExp, frame: Frame, truth: bool, all_decide: bool
     ) -> list[Group]:
         inside = frame.inside(*(each.target for each in node.generators))
-        names = [name for each in node.generators for name in names_in(each.target)]
         if all_decide:
             return self._together(
-                inside.elements(node.generators),
-                lambda each, _: each.decided(node.elt, inside, truth),
-                inside,
-                names,
-                [each.iter for each in node.generators],
+                node.generators, inside, lambda each: each.decided(node.elt, inside, truth)
             )
         for _ in inside.elements(node.generators):
             if bool(inside.evaluate(node.elt)) == truth:
-                self._note_where(inside, names)
+                self._note_where(inside, _variables(node.generators))
                 groups = self.decided(node.elt, inside, truth)
                 for each in reversed(node.generators):
                     groups += self._drawn_from(each.iter, inside)
@@ -226,11 +216,9 @@ class Deciding:
 
     def _together(
         self,
-        elements: Iterable[Any],
-        explain: Callable[["Deciding", Any], list[Group]],
+        generators: list[ast.comprehension],
         inside: Frame,
-        names: list[str],
-        drawn_from: list[ast.expr],
+        explain: Callable[["Deciding"], list[Group]],
     ) -> list[Group]:
         """What decided for each element, side by side; if there are no elements, why not.
 
@@ -238,16 +226,17 @@ class Deciding:
         """
         if self.of_one_element:
             return []
+        names = _variables(generators)
         rows: list[dict[str, Found]] = []
         wheres: list[dict[str, str]] = []
-        for element in elements:
+        for _ in inside.elements(generators):
             each = Deciding(self.domains, of_one_element=True)
             each._note_where(inside, names)
-            groups = explain(each, element)
+            groups = explain(each)
             rows.append({found.text: found for group in groups for found in group})
             wheres.append(each.where)
         if not rows:
-            return [found for each in drawn_from for found in _one(self.operands(each, inside))]
+            return [group for e in generators for group in _one(self.operands(e.iter, inside))]
         if not any(rows):
             return []
         side_by_side = {
@@ -326,15 +315,14 @@ class Deciding:
 
     def _reduced(self, node: ast.GeneratorExp, frame: Frame) -> Group:
         inside = frame.inside(*(each.target for each in node.generators))
-        names = [name for each in node.generators for name in names_in(each.target)]
         groups = self._together(
-            inside.elements(node.generators),
-            lambda each, _: _one(each.operands(node.elt, inside)),
-            inside,
-            names,
-            [each.iter for each in node.generators],
+            node.generators, inside, lambda each: _one(each.operands(node.elt, inside))
         )
         return [found for group in groups for found in group]
+
+
+def _variables(generators: list[ast.comprehension]) -> list[str]:
+    return [name for each in generators for name in names_in(each.target)]
 
 
 @lru_cache(5_000)
