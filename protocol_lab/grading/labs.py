@@ -52,7 +52,7 @@ class Part:
 @dataclass(frozen=True)
 class Lab:
     """A lab by its folder. `changes`: for each function that is written, the parts of the state
-    that it may change (see `frame_conditions`)."""
+    that it may change (see `trial_graph`)."""
 
     folder: Path
     parts: tuple[Part, ...] = field(default=())

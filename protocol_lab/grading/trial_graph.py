@@ -5,7 +5,7 @@ Every state in it was expanded, so that a state without a way on is one.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -15,9 +15,8 @@ import numpy as np
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.distance.step_graph import StepGraph, as_words
-from protocol_lab.model.layout import ArrayLayout
+from protocol_lab.model.layout import ArrayLayout, StructLayout
 from protocol_lab.model.spec import Model, Property
-from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import initial_text, steps_between
 from protocol_lab.model.temporal_formulas import Fairness
 from protocol_lab.model.transitions import fails, levels
@@ -60,29 +59,16 @@ def left_alone(layout: Any, paths: list[str]) -> np.ndarray:
     return mask
 
 
-def first_breach(paths: list[str], before: Any, after: Any) -> str:
-    """The first part of the state, given as plain values, that differs and is in none of these
-    paths; "" if there is none."""
-    changed = _changed_parts(before, after)
-    return next((each for each in changed if not any(_is_within(each, one) for one in paths)), "")
-
-
-def _changed_parts(before: Any, after: Any, path: str = "") -> Iterator[str]:
-    """The paths of the fields, and of the items of dicts by node, whose values differ."""
-    if before == after:
-        return
-    if isinstance(before, dict) and isinstance(after, dict):
-        for name in before:
-            shown = f"[{name}]" if isinstance(name, int) else f".{name}" if path else name
-            yield from _changed_parts(before[name], after[name], path + shown)
-    else:
-        yield path
-
-
-def _is_within(path: str, permitted_path: str) -> bool:
-    """Is the path the permitted one, or inside it?"""
-    rest = path.removeprefix(permitted_path)
-    return path.startswith(permitted_path) and (not rest or rest[0] in ".[")
+def path_of(layout: Any, at: int, path: str = "") -> str:
+    """The path of the field, or of the item for a node, that has this byte."""
+    match layout:
+        case StructLayout(kind="struct", offsets=offsets, fields=fields):
+            name = max((each for each in fields if offsets[each] <= at), key=offsets.get)
+            return path_of(fields[name], at - offsets[name], f"{path}.{name}" if path else name)
+        case ArrayLayout(item) if layout.per_node:
+            index, within = divmod(at, item.size)
+            return path_of(item, within, f"{path}[{layout.first + index}]")
+    return path
 
 
 # --- Trial graph ----------------------------------------------------------------------------------
@@ -111,7 +97,7 @@ class TrialGraph:
 
     def breach(self, changes: Mapping[str, str]) -> tuple[str, str, Result] | None:
         """The first step that changes what its action must leave alone: the action, the part of
-        the state, and the way there; None if there is none. changes: see `frame_conditions`."""
+        the state, and the way there; None if there is none. changes: see above."""
         found: list[tuple[int, list[str]]] = []
         for number, (action, values) in enumerate(self.label_of):
             paths = permitted(changes[action], values) if action in changes else []
@@ -121,9 +107,11 @@ class TrialGraph:
         if not found:
             return None
         step, paths = min(found, key=lambda each: each[0])
-        rows = [self.states[k].tobytes() for k in (self.sources[step], self.targets[step])]
-        path = first_breach(paths, *(plain(view(self.model.layout, row)) for row in rows))
-        way = self.way_to(int(self.sources[step]), rows[1])
+        before, after = self.states[self.sources[step]], self.states[self.targets[step]]
+        changed = before.view(np.uint8) != after.view(np.uint8)
+        outside = np.flatnonzero(changed & left_alone(self.model.layout, paths))
+        way = self.way_to(int(self.sources[step]), after.tobytes())
+        path = path_of(self.model.layout, int(outside[0]))
         return self.label_of[self.labels[step]][0], path, way
 
     def _first_outside(self, label: int, paths: list[str]) -> int | None:
