@@ -68,6 +68,11 @@ EXPRESSIONS = (
 )
 """The kinds of expressions that a condition and a submission may have."""
 
+CALLED = frozenset(
+    ("abs", "all", "any", "bool", "enumerate", "int", "len", "max", "min", "range", "sum")
+)
+"""Python's own functions that a condition and a submission may call."""
+
 _NAMES: dict[type[ast.AST], str] = {
     **{kind: name for kind, (name, _) in _REFUSED.items()},
     ast.Set: _SET[0],
