@@ -24,7 +24,7 @@ from protocol_lab.model.state_view import NEITHER, how_to_ask
 from protocol_lab.reader.layouts_in_code import LayoutsInCode, is_container
 from protocol_lab.reader.named_values import TAKE_ITEMS
 from protocol_lab.reader.reading import names_assigned, reading
-from protocol_lab.reader.side_effects import calls_what_changes
+from protocol_lab.reader.side_effects import alternatives, calls_what_changes
 from protocol_lab.reader.source_code import (
     code_text,
     error_at,
@@ -56,16 +56,9 @@ def refuse_other_results(function: Callable) -> None:
     told by the compiler.
     """
     for node in ast.walk(reading(function).as_written):
-        if isinstance(node, ast.Return) and not all(map(_may_be_text, _leaves(node.value))):
+        if isinstance(node, ast.Return) and not all(map(_may_be_text, alternatives(node.value)[1])):
             told = "return a text: TAKEN, or HOLDS of a property, or else the reason"
             raise error_at(function, node, told)
-
-
-def _leaves(value: ast.expr | None) -> list[ast.expr | None]:
-    """The expressions of which one is returned."""
-    if isinstance(value, ast.IfExp):
-        return [*_leaves(value.body), *_leaves(value.orelse)]
-    return [value]
 
 
 def _may_be_text(value: ast.expr | None) -> bool:

@@ -41,10 +41,13 @@ class Layouts:
 
     def __init__(self, state: StructLayout, constants: type, roomy: frozenset[str] = frozenset()):
         self.state, self.limits, self.roomy = state, limits_of(constants), roomy
+        choices = {name: IntegerLayout("i8", names=e.choices) for name, e in self.limits.items()}
+        self.constants = StructLayout(constants, {}, choices, 0)
         # by the name of a parameter without annotation
         self.states = dict.fromkeys(("s", "before", "after"), state)
         if isinstance(state, PairLayout):
             self.states = {"s": state.fields["concrete"], "a": state.fields["abstract"]}
+        self.states["c"] = self.constants
         self.structs: dict[type, StructLayout] = {}
         self.fields: dict[str, Any] = {}  # None where two fields of one name differ
         self._note(state)
@@ -66,11 +69,6 @@ class Layouts:
         known = self.of_annotation(annotation)
         return self.states.get(name) if annotation is Parameter.empty else known
 
-    def of_constant(self, name: str) -> IntegerLayout | None:
-        """A constant as a number with the names of its values; None if there is none."""
-        limits = self.limits.get(name)
-        return limits and IntegerLayout("i8", names=limits.choices)
-
     def of_annotation(self, declared: Any) -> Any:
         """The layout of a parameter or result with this annotation; None if unknown.
 
@@ -87,6 +85,8 @@ class Layouts:
             return item_of(found)
         if not isinstance(declared, type):
             return None
+        if declared is self.constants.declared:
+            return self.constants
         derived = [each for kind, each in self.structs.items() if issubclass(kind, declared)]
         return self.structs.get(declared) or (common(derived) if derived else None)
 
@@ -131,9 +131,7 @@ class LayoutsInCode:
         """The layout of an expression's value; None if it can't be inferred."""
         match node:
             case ast.Name(name):
-                return self.locals.get(name)
-            case ast.Attribute(ast.Name("c"), name):
-                return self.known.of_constant(name)
+                return self.locals.get(name, self.known.constants if name == "c" else None)
             case ast.Attribute(value, name):
                 found = self.of(value)
                 if isinstance(found, StructLayout) and name in found.fields:

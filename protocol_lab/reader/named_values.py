@@ -18,11 +18,9 @@ from typing import Any
 from protocol_lab.errors import LabError
 from protocol_lab.model import containers, node_sets
 from protocol_lab.model.layout import (
-    Array,
     ArrayLayout,
     IntegerLayout,
     Named,
-    Per,
     Struct,
     StructLayout,
     number_named,
@@ -142,12 +140,10 @@ class NamesToNumbers(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id not in self.own:
             called = self.values.get(node.func.id)
         if isinstance(called, type) and issubclass(called, Struct):
+            fields = getattr(self.code.known.structs.get(called), "fields", {})
             for keyword in node.keywords:
-                found = called.field_types.get(keyword.arg or "")
-                while isinstance(found, Array | Per):
-                    found = found.item
-                if isinstance(found, Named):
-                    keyword.value = self._number_of(keyword.value, found.names, keyword.arg, node)
+                if names := names_inside(fields.get(keyword.arg)):
+                    keyword.value = self._number_of(keyword.value, names, keyword.arg, node)
         elif called in TAKE_ITEMS and len(node.args) == 2:
             node.args[1] = self._as_number(node.args[1], node.args[0], node)
         elif callable(called) and hasattr(called, "__code__"):

@@ -317,7 +317,7 @@ class _Changed(Flow[bool]):
         return called if plain else None
 
     def returned(self, node: ast.Return, changed: bool) -> None:
-        tests, values = _alternatives(node.value)
+        tests, values = alternatives(node.value)
         for each in values:
             self._may_refuse(each, changed or self._stores(*tests))
 
@@ -331,9 +331,9 @@ class _Changed(Flow[bool]):
             raise _NotProven
 
 
-def _alternatives(value: ast.expr | None) -> tuple[list[ast.expr], list[ast.expr | None]]:
+def alternatives(value: ast.expr | None) -> tuple[list[ast.expr], list[ast.expr | None]]:
     """The tests of a conditional expression, and its possible values."""
     if not isinstance(value, ast.IfExp):
         return [], [value]
-    parts = _alternatives(value.body), _alternatives(value.orelse)
+    parts = alternatives(value.body), alternatives(value.orelse)
     return [value.test, *parts[0][0], *parts[1][0]], [*parts[0][1], *parts[1][1]]

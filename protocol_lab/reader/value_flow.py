@@ -30,7 +30,7 @@ array may be the same unless their indices are different numbers.
 
 import ast
 from collections.abc import Callable, Iterable
-from inspect import Parameter, signature
+from inspect import signature
 from typing import Any, NamedTuple
 
 from protocol_lab.errors import LabError, place, shortened
@@ -98,14 +98,13 @@ def _may_be_one(step: str, other: str) -> bool:
 
 
 Possible = frozenset
-"""What a value may be: layouts, texts, places, CONSTANTS, and UNASSIGNED. Empty if nothing is known
-of it."""
+"""What a value may be: layouts, texts, places, and UNASSIGNED. Empty if nothing is known of it."""
 
 Variables = dict[str, Possible]
 
 UNKNOWN: Possible = Possible()
-CONSTANTS, UNASSIGNED = "the constants", "no value"
-_NO_VALUE, _CONSTANTS = Possible([(UNASSIGNED,)]), Possible([(CONSTANTS,)])
+UNASSIGNED = ("no value",)
+_NO_VALUE = Possible([UNASSIGNED])
 
 
 class ValueFlow:
@@ -119,10 +118,8 @@ class ValueFlow:
         """Follow an action, property or the like, whose parameters say by name and annotation what
         they are. Raises LabError."""
         given = {}
-        for name, each in signature(function).parameters.items():
+        for name in signature(function).parameters:
             found = _possible(self.known.of_parameter(function, name))
-            if name == "c" and each.annotation is Parameter.empty:
-                found = _CONSTANTS
             given[name] = _without_copies(found | {Place((name,), name)})
         self.follow(function, given, "")
 
@@ -166,7 +163,7 @@ class _Body(Flow[Variables]):
         declared = self.function.__annotations__.get("return")
         if isinstance(declared, Named):
             wanted = _possible(self.layouts.of_annotation(declared))
-            self._expect(wanted, _name("the result"), node.value, found, node)
+            self._expect(wanted, "the result", node.value, found, node)
         if _has_parts(found) and any(self._is_own(each) for each in _places(found)):
             told = "a new record, or a part of one, can be stored or compared, but not"
             raise error_at(self.function, node, f"{told} returned; make it where it is used")
@@ -282,8 +279,6 @@ class _Body(Flow[Variables]):
         return self.of(node.value)
 
     def _field(self, owners: Possible, name: str) -> Possible:
-        if owners >= _CONSTANTS:
-            return _possible(self.layouts.of_constant(name))
         structs = [each for each in owners if isinstance(each, StructLayout)]
         found = UNKNOWN.union(*(_possible(each.fields.get(name)) for each in structs))
         return found or _possible(self.layouts.fields.get(name))
@@ -372,7 +367,7 @@ class _Body(Flow[Variables]):
         for each in node.keywords:
             if layout is not None and each.arg in layout.fields:
                 wanted = _possible(layout.fields[each.arg])
-                self._expect(wanted, _name(each.arg), each.value, named[each.arg], node)
+                self._expect(wanted, each.arg, each.value, named[each.arg], node)
         return _possible(layout) | self._made(node)
 
     def _made(self, node: ast.Call) -> Possible:
@@ -400,7 +395,7 @@ class _Body(Flow[Variables]):
             declared = parameters[name].annotation if name in parameters else None
             if isinstance(declared, Named):
                 wanted = _possible(self.layouts.of_annotation(declared))
-                self._expect(wanted, _name(name), value, each, node)
+                self._expect(wanted, name, value, each, node)
                 if any(names_inside(one) == () for one in each) or _is_number(value):
                     names = ", ".join(declared.names)
                     told = f"{code_text(value)} is a number, and {name} takes one of {names}"
@@ -448,7 +443,7 @@ class _Body(Flow[Variables]):
                 raise error_at(self.function, node, told)
 
     def _expect(
-        self, wanted: Possible, of: ast.expr, value: ast.expr, found: Possible, at: ast.AST
+        self, wanted: Possible, of: ast.expr | str, value: ast.expr, found: Possible, at: ast.AST
     ) -> None:
         """Raise LabError if a value, found here, has names, and none or others are wanted."""
         if isinstance(value, ast.IfExp):
@@ -507,10 +502,6 @@ def _without_copies(found: Possible) -> Possible:
 
 def _as_text(each: Any) -> str:
     return each if isinstance(each, str) else str(names_inside(each))
-
-
-def _name(text: str) -> ast.Name:
-    return ast.Name(text, ast.Load())
 
 
 def _is_number(value: ast.expr) -> bool:
