@@ -13,6 +13,7 @@ from typing import Any
 
 from protocol_lab.model.state_view import View
 from protocol_lab.reader.reading import Reading, names_assigned, reading
+from protocol_lab.reader.source_code import enclosed
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Pass, ast.Assert, ast.Raise)
 
@@ -52,7 +53,7 @@ class Frame:
         return cls(
             reading(function),
             function.__globals__,
-            _closure(function) | arguments,
+            enclosed(function) | arguments,
             hidden=frozenset(hidden),
             names=frozenset(arguments),
         )
@@ -114,7 +115,7 @@ class Frame:
         return Frame(
             source,
             function.__globals__,
-            _closure(function) | arguments,
+            enclosed(function) | arguments,
             {name: (each, self) for name, each in given.items()},
             names=self.names | self.loops,
         )
@@ -157,14 +158,6 @@ def names_in(node: ast.expr) -> list[str]:
 def _content(value: View | list) -> bytes | list:
     """What a record, an array or a list holds now."""
     return bytes(value) if isinstance(value, View) else list(value)
-
-
-def _closure(function: Callable) -> dict[str, Any]:
-    names = function.__code__.co_freevars
-    return {
-        name: cell.cell_contents
-        for name, cell in zip(names, function.__closure__ or (), strict=True)
-    }
 
 
 class Run:

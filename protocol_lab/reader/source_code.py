@@ -219,10 +219,14 @@ def without_annotations(tree: ast.FunctionDef) -> ast.FunctionDef:
 
 def names_read(function: Callable) -> dict[str, Any]:
     """The global and enclosing names that a function reads, with their present values."""
-    scope = dict(function.__globals__)
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        scope[name] = cell.cell_contents
+    scope = function.__globals__ | enclosed(function)
     return {name: scope[name] for name in _names_in(function.__code__) if name in scope}
+
+
+def enclosed(function: Callable) -> dict[str, Any]:
+    """The names of enclosing functions that a function reads, with their present values."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return {name: cell.cell_contents for name, cell in cells}
 
 
 @cache
