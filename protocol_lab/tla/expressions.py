@@ -1,7 +1,7 @@
 """What an expression in a spec's function stands for, if its evaluation changes nothing."""
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,10 +67,10 @@ class Expressions:
         return Tla(name)
 
     @contextmanager
-    def inside(self) -> Iterator[Callable[[Tla], Tla]]:
+    def inside(self, first: Iterable[str] = ()) -> Iterator[Callable[[Tla], Tla]]:
         """For what is read inside of a quantifier or the like; gives a function that puts a LET
-        before it."""
-        before, names, self.definitions = self.definitions, set(self.local), []
+        before it, which begins with these definitions."""
+        before, names, self.definitions = self.definitions, set(self.local), [*first]
         own = self.definitions
         try:
             yield lambda value: _with_let(own, value)
@@ -326,7 +326,7 @@ class Expressions:
         first, *rest = generators
         items = self.items(first.target, first.iter, scope, any_order=name != "sum")
         with self.inside() as let:
-            inner = Scope(scope.names | items.values, dict(scope.cells))
+            inner = scope.copy(items.values)
             tests = tla.conj(*(self.as_(BOOL, each, inner) for each in first.ifs))
             value = self._reduced(name, element, rest, inner)
             is_truth = name == "sum" and not rest and self.now(element, inner).type == BOOL

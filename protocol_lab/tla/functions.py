@@ -371,7 +371,7 @@ class Functions(Expressions):
         for any_order in (True, False):
             items = self.items(node.target, node.iter, scope, any_order)
             with self.inside() as let:
-                begin = Scope(scope.names | items.values, dict(scope.cells))
+                begin = scope.copy(items.values)
                 found, last = self.block(node.body, begin.copy())
                 returns = [each for each in found if each.how == "return"]
                 test = let(tla.disj(*(each.test for each in returns)))
@@ -407,7 +407,7 @@ class Functions(Expressions):
         self.local.add(items.bound)
         item = self.items(node.target, node.iter, scope, any_order)
         self.definitions.append(f"{item.bound} == {first.text}")
-        found, _ = self.block(node.body, Scope(scope.names | item.values, dict(scope.cells)))
+        found, _ = self.block(node.body, scope.copy(item.values))
         found = [each for each in found if each.how == "return"]
         return [each._replace(test=tla.conj(exists, each.test)) for each in found]
 
@@ -417,26 +417,41 @@ class Functions(Expressions):
         """A loop as an operator that calls itself. It has a parameter for each thing that a pass
         changes, which is a variable or a cell."""
         loop, left = self.fresh("loop"), items and self.fresh("left")
+        picked = []
+        if items:
+            pick = tla.quantified("CHOOSE", items.bound, Tla(left), TRUE)
+            pick = tla.call("Min", Tla(left)) if items.in_order else pick
+            picked = [f"{items.bound} == {pick.text}"]
         kinds: dict[tuple[str, str], Any] = {}
         symbols: dict[tuple[str, str], str] = {}
-        while True:
-            with self.inside() as let:
-                begin = Scope(scope.names | (items.values if items else {}), dict(scope.cells))
+        grown = None
+        while grown != {}:
+            with self.inside(picked) as let:
+                begin = scope.copy(items.values if items else {})
                 for key, symbol in symbols.items():
                     _put(begin, key, Tla(symbol), kinds[key])
                 found, last = self.block(code, begin.copy())
                 found += [End("continue", TRUE, last)] if last else []
-                news = {}
-                for each in found:
-                    differ = _changes_between(begin, each.scope).items()
-                    news |= {k: v for k, v in differ if each.how != "return" or k[0] == "cell"}
-                grown = {key: kind for key, kind in news.items() if kind != kinds.get(key, "")}
-                grown = {k: v for k, v in grown.items() if k not in kinds or v == NODES}
-                if not grown:
-                    body = self._pass(node, found, loop, items, left, symbols, kinds, let)
-                    break
+            news = {}
+            for each in found:
+                differ = _changes_between(begin, each.scope).items()
+                news |= {k: v for k, v in differ if each.how != "return" or k[0] == "cell"}
+            grown = {k: v for k, v in news.items() if k not in kinds or v == NODES != kinds[k]}
             kinds |= grown
             symbols |= {k: self.fresh(k[1].removeprefix("s.")) for k in grown if k not in symbols}
+        if any(end.how == "return" for end in found):
+            told = "a loop that changes something has no translation to TLA+ if it returns"
+            raise self.fail(node, told)
+        rest = [tla.op("\\", Tla(left), tla.set_of(Tla(items.bound)))] if items else []
+        made = []
+        for end in found:
+            values = [_now(end.scope, key, kinds[key]) for key in symbols]
+            goes_on = end.how == "continue"
+            made.append(tla.call(loop, *rest, *values) if goes_on else _one_or_all(values))
+        body = let(_chain(found, made))
+        if items:
+            done = tla.op("=", Tla(left), tla.EMPTY)
+            body = tla.if_(done, _one_or_all([Tla(each) for each in symbols.values()]), body)
         head = ", ".join([left] * bool(items) + [*symbols.values()])
         slots = ", ".join("_" * (len(symbols) + bool(items)))
         self.definitions += [f"RECURSIVE {loop}({slots})", f"{loop}({head}) == {body.text}"]
@@ -452,41 +467,9 @@ class Functions(Expressions):
             _put(after, key, tla.at(Tla(new), f"[{k}]") if many else Tla(new), kinds[key])
         return [], after
 
-    def _pass(
-        self,
-        node: ast.stmt,
-        found: list[End],
-        loop: str,
-        items: Items | None,
-        left: str | None,
-        symbols: dict[tuple[str, str], str],
-        kinds: dict[tuple[str, str], Any],
-        let: Callable[[Tla], Tla],
-    ) -> Tla:
-        """What the operator of a loop stands for."""
-        if any(end.how == "return" for end in found):
-            told = "a loop that changes something has no translation to TLA+ if it returns"
-            raise self.fail(node, told)
 
-        def result(values: list[Tla]) -> Tla:
-            return values[0] if len(values) == 1 else tla.tuple_of(*values)
-
-        made = []
-        for end in found:
-            values = [_now(end.scope, key, kinds[key]) for key in symbols]
-            if end.how == "continue":
-                rest = tla.op("\\", Tla(left), tla.set_of(Tla(items.bound))) if items else None
-                made.append(tla.call(loop, *([rest] if items else []), *values))
-            else:
-                made.append(result(values))
-        body = _chain(found, made)
-        if not items:
-            return let(body)
-        pick = tla.quantified("CHOOSE", items.bound, Tla(left), TRUE)
-        pick = tla.call("Min", Tla(left)) if items.in_order else pick
-        self.definitions.insert(0, f"{items.bound} == {pick.text}")
-        done = tla.op("=", Tla(left), tla.EMPTY)
-        return tla.if_(done, result([Tla(each) for each in symbols.values()]), let(body))
+def _one_or_all(values: list[Tla]) -> Tla:
+    return values[0] if len(values) == 1 else tla.tuple_of(*values)
 
 
 def _chain(found: list[End], values: list[Tla]) -> Tla:

@@ -142,8 +142,12 @@ class _Module:
         self._mark("Actions")
         for each in spec.actions:
             self.functions.defined.append(self._action(each))
-        steps = [self._step(each) for each in spec.actions]
-        self._define("Next", [(each, "") for each in steps or [tla.FALSE]], sign="\\/")
+        steps = []
+        for each in spec.actions:
+            bound = self._bounds[each.function][1]
+            called = tla.call(self.parts[each.function], *map(Tla, bound.values()))
+            steps.append((self._chosen(each, called), ""))
+        self._define("Next", steps or [(tla.FALSE, "")], sign="\\/")
         self._define("vars", [(tla.tuple_of(*map(Tla, self.variables.values())), "")])
         self._define("Spec", [(Tla("Init /\\ [][Next]_vars"), "")])
         expected = "Expected: the negation of each has a counterexample"
@@ -284,13 +288,8 @@ class _Module:
             ended(end.test, self.functions.read(end.value, end.scope).tla, end.scope)
         return parts, taken
 
-    def _step(self, action: Action) -> Tla:
-        """The action with every choice of its parameters."""
-        bound = self._bounds[action.function][1]
-        called = tla.call(self.parts[action.function], *map(Tla, bound.values()))
-        return self._chosen(action, called)
-
     def _chosen(self, action: Action, body: Tla) -> Tla:
+        """An action's definition with every choice of its parameters."""
         given, bound, scope = self._bounds[action.function]
         for each, domain in reversed(action.domains.items()):
             body = tla.quantified("\\E", bound[each], self._domain(domain, given, scope), body)

@@ -277,9 +277,9 @@ class Scope:
     names: dict[str, Value]
     cells: dict[str, Cell] = field(default_factory=dict)
 
-    def copy(self) -> "Scope":
-        """Another scope with the same."""
-        return Scope(dict(self.names), dict(self.cells))
+    def copy(self, names: dict[str, Value] | None = None) -> "Scope":
+        """Another scope with the same, and these names."""
+        return Scope(self.names | (names or {}), dict(self.cells))
 
 
 def type_of(declared: Any) -> Any:
