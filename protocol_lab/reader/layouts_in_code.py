@@ -131,7 +131,8 @@ class LayoutsInCode:
         """The layout of an expression's value; None if it can't be inferred."""
         match node:
             case ast.Name(name):
-                return self.locals.get(name, self.known.constants if name == "c" else None)
+                found = self.locals.get(name)
+                return self.known.constants if found is None and name == "c" else found
             case ast.Attribute(value, name):
                 found = self.of(value)
                 if isinstance(found, StructLayout) and name in found.fields:
