@@ -109,17 +109,18 @@ def count_steps_to_safety(model: Model) -> int:
 @exercise(
     hints=[
         "`distances` has exactly the states from which a violation can be reached.",
-        "An edge whose `source` is among them and whose `target` is not: join `edges` with"
-        " `distances` on the one, and keep what is `NOT IN (SELECT fingerprint FROM distances)`"
-        " for the other.",
+        "An edge whose `source` is among them and whose `target` is not: a semi-join of `edges`"
+        " with `distances` on the one, and an anti-join on the other. Give `distances` a name in"
+        " each: `distances a`, `distances b`.",
     ],
     answer="""
         SELECT count(*) FROM edges
-        JOIN distances ON distances.fingerprint = edges.source
-        WHERE edges.target NOT IN (SELECT fingerprint FROM distances)
+        LEFT SEMI JOIN distances a ON a.fingerprint = edges.source
+        LEFT ANTI JOIN distances b ON b.fingerprint = edges.target
     """,
-    why="Group them by `edges.action`, and you see what saves a cluster: whatever uses up the last"
-    " chance of an election or of a truncation at the wrong moment.",
+    why="`NOT IN` gives the same number here, but one null in its subquery, and nothing is left."
+    " Group the steps by `edges.action`, and you see what saves a cluster: whatever uses up the"
+    " last chance of an election or of a truncation at the wrong moment.",
 )
 def count_last_chances(answer) -> Feedback:
     """Count the steps that end the danger.
@@ -155,9 +156,8 @@ SEEN = {1, 3}
     ],
     answer=new_states,
     why="Two shuffles at most: one for the `groupBy` and one for the join, if the seen states are"
-    " too many to be broadcast. The search gets along with one, because an owner has its seen"
-    " fingerprints where the candidates arrive: *owner-computes* is this join with one of its"
-    " sides never moved.",
+    " too many to be broadcast. The search gets along with one: *owner-computes* is this join"
+    " without a shuffle of `seen`, since its owner reads it from the folder.",
 )
 def keep_what_is_new(answer) -> Feedback:
     """Keep what is new.

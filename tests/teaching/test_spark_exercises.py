@@ -66,7 +66,7 @@ def test_the_worked_query_counts_what_the_native_explorer_counts(asked, exercise
         (
             on_spark.count_last_chances,
             """SELECT count(*) FROM edges
-               WHERE target NOT IN (SELECT fingerprint FROM distances)""",
+               LEFT ANTI JOIN distances ON distances.fingerprint = edges.target""",
             "too many",
         ),
     ],
