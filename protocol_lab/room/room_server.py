@@ -1,8 +1,7 @@
 """Serves a room: `python3 lab.py room [FOLDER]`.
 
-The site's script gets the room's, and a WebSocket joins the pages. A connection is sent the parts
-of its view that have changed since the last time: a slow one skips what lies between, and one that
-comes back gets the whole. `heard` counts its messages that are on the disk.
+The site's script gets the room's, and a WebSocket joins the pages. A connection is sent its view
+when that has changed: a slow one skips what lies between. `heard` counts its messages on the disk.
 """
 
 import asyncio
@@ -109,7 +108,7 @@ class Member(WebSocketHandler):
     def open(self) -> None:
         """Let the member in, or say why not."""
         self.room: Room = self.settings["room"]
-        self.heard, self.sending, self.told = 0, None, {}
+        self.heard, self.sending, self.told = 0, None, ""
         if key := self.get_query_argument("key", ""):
             self.who, self.own = LEADER, self.settings["for_leader"]
             if _digest(key) != self.room.key_digest:
@@ -136,16 +135,14 @@ class Member(WebSocketHandler):
         await asyncio.sleep(1 / RATE)
 
     def tell(self, here: set[int]) -> None:
-        """Send what has changed, unless what was sent last is still on its way."""
+        """Send the view if it has changed, unless what was sent last is still on its way."""
         if self.sending and not self.sending.done():
             return
         view = {**self.room.meeting.view(self.who, here), **self.own, "heard": self.heard}
-        texts = {name: json.dumps(each) for name, each in view.items()}
-        news = [f'"{name}": {text}' for name, text in texts.items() if self.told.get(name) != text]
-        self.told = texts
+        told, self.told = self.told, json.dumps(view)
         with suppress(WebSocketClosedError):
-            if news:
-                self.sending = self.write_message(f"{{{', '.join(news)}}}")
+            if self.told != told:
+                self.sending = self.write_message(self.told)
                 # An error is that of a connection that is lost, and will be closed.
                 self.sending.add_done_callback(lambda it: it.exception() or self.room.changed.set())
 
@@ -184,7 +181,7 @@ async def serve(folder: Path, port: int, name: str | None, path: Path, opens: bo
     hosts = "|".join(re.escape(each.lower()) for each in names)
     application.add_handlers(f"({hosts})$", handlers)
     try:
-        server = application.listen(port, "0.0.0.0")
+        application.listen(port, "0.0.0.0")
     except OSError as error:
         raise LabError(f"Port {port} can't be opened ({error.strerror}): give --port.") from None
     if sys.stdout.isatty():
@@ -201,17 +198,13 @@ async def serve(folder: Path, port: int, name: str | None, path: Path, opens: bo
         with suppress(asyncio.CancelledError):
             await room.run()
     finally:
-        server.stop()
-        for each in list(room.members):
-            each.close(1001, "the room has ended")
         write_beliefs(room.meeting.questions, room.meeting.beliefs(), table)
 
 
 def own_addresses() -> list[str]:
     """This machine's addresses: first the one towards other networks, last 127.0.0.1."""
-    first = ""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outward, suppress(OSError):
-        outward.connect(("192.0.2.1", 9))  # sends nothing
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outward:
+        outward.connect_ex(("192.0.2.1", 9))  # sends nothing
         first = outward.getsockname()[0]
     cards = [each for card in psutil.net_if_addrs().values() for each in card]
     found = {each.address for each in cards if each.family == socket.AF_INET} | {"127.0.0.1"}

@@ -4,18 +4,17 @@
 {
   const STYLE = `
 .lab-room { position: sticky; top: 0; z-index: 1030; padding: 6px 12px; background: #17202b; color: #edf2f7; font: 15px/1.4 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
-.lab-room, .lr-controls, .lr-row { display: flex; flex-wrap: wrap; gap: 8px; align-items: baseline }
-.lr-controls { flex: 1; min-width: 270px }
+.lab-room, .lr-row { display: flex; flex-wrap: wrap; gap: 8px; align-items: baseline }
 .lr-row { flex: 100% }
 .lab-room :is(button, input, a) { padding: 5px 11px; border: 1px solid #7b8b9c; border-radius: 8px; background: #243140; color: inherit; font: inherit; text-decoration: none }
-.lab-room input { width: 13em }
+.lab-room input { width: 9em }
+.lab-room ::placeholder { color: inherit; opacity: 0.8 }
 .lab-room [aria-pressed="true"] { border-color: #9cc3ff; background: #1a5cc0 }
 .lab-room .lr-stuck { border-color: #ffb454; color: #ffd08a }
 .lab-room big { font-size: 40px }
 .lab-room img { width: 300px; background: #fff }
-.lab-cloud { pointer-events: none; fill: #1a5cc0 }
-.lab-cloud circle { opacity: 0.6 }
-.lab-cloud text { fill: #0b2f66; stroke: #fff; stroke-width: 3px; paint-order: stroke; font: 700 15px system-ui, sans-serif }
+.lab-cloud { pointer-events: none; fill: #1a5cc0; stroke: #fff; stroke-width: 2px; paint-order: stroke; font: 700 13px system-ui, "DejaVu Sans", sans-serif }
+.lab-page-stepper { scroll-margin-top: 56px }
 @media print { .lab-room { display: none } }`;
 
   // The key leaves the address at once: a projector shows it.
@@ -68,12 +67,12 @@
     };
   }
 
-  function hear(parts) {
-    const [had, wasLed, wasAsked] = [hasKeys(), ledTo(), view.ask[0]];
-    view = { ...view, ...parts };
+  function hear(told) {
+    const [had, wasLed, wasAsked, wasHeard] = [hasKeys(), ledTo(), view.ask[0], view.heard];
+    view = { ...view, ...told };
     if (!isIn) sendPlace();
     isIn = true;
-    if (parts.heard) {
+    if (view.heard !== wasHeard) {
       for (const [about, message] of outbox) if (message === inFlight) outbox.delete(about);
       inFlight = null;
     }
@@ -93,7 +92,7 @@
   // --- Questions: what teaching/js/question_card.js asks of a room ---
 
   const cards = new Map(); // by the question's name
-  const [waited, opened] = [new Set(), new Set()]; // the questions that waited here for the leader; that were answered here
+  const opened = new Set(); // the questions that were answered here
 
   function question(name, text, choices, card) {
     cards.set(name, { ...card, choices });
@@ -121,33 +120,30 @@
     const votes = votesOn(name);
     const own = mine === null ? "Choose: the leader shows what happens." : "Your answer is in. You can change it until the leader shows what happens.";
     const said = votes ? `${votes.reduce((all, each) => all + each)} have answered; ${view.here} are here.` : own;
-    card.hear({ votes, held, numbers: open === "Numbers", mine: held ? mine : null, said: held ? said : "" });
-    if (held) waited.add(name);
-    const opens = !held && (mine !== null || (votes && (leads || waited.has(name))));
-    if (!opens || opened.has(name) || !card.isOpen()) return;
+    card.hear({ votes, held, polled: view.ask[0] === name, numbers: open === "Numbers", mine: held ? mine : null, said: held ? said : "" });
+    if (held || !(votes || mine !== null) || opened.has(name) || !card.isOpen()) return;
     opened.add(name);
     card.settle(mine);
   }
 
   let pictured = null; // the picture of a question: { name, ask, svg, fields }, as in lesson.js
 
-  /** Answers that are places in the picture: a drop for each, and their number. */
+  /** Answers that are places in the picture: a drop for each, up the line or along the bottom of the lane, and their number. */
   function drawCloud() {
     pictured?.svg.querySelector(".lab-cloud")?.remove();
     const votes = pictured && (view.revealed[pictured.name] ?? (open === "Numbers" ? votesOn(pictured.name) : null));
     if (!votes) return;
     const { ask, svg, fields } = pictured;
     const cloud = s("g", { class: "lab-cloud" });
+    const isLine = ask.kind === "where";
+    const whole = isLine && (ask.node ? fields[ask.node - 1] : wholeOf(fields));
     ask.options.forEach(({ nodes, place }, k) => {
-      for (const node of ask.kind === "where" ? [ask.node] : nodes) {
-        const lane = fields[node - 1];
-        const x = ask.kind === "where" ? lane?.places[place] : lane?.x + lane?.width - 64;
-        if (!votes[k] || !(x >= 0)) continue; // it is not in this picture
-        const y = lane.y + lane.height / 2;
-        const apart = Math.min(7, (lane.height / 2 - 8) / Math.sqrt(Math.max(...votes)));
-        const drop = (_, n) => s("circle", { cx: x + apart * Math.sqrt(n) * Math.cos(2.4 * n), cy: y + apart * Math.sqrt(n) * Math.sin(2.4 * n), r: 0.8 * apart });
-        const number = s("text", { x: x + apart * Math.sqrt(votes[k]) + 5, y: y + 5 }, votes[k]);
-        cloud.append(...Array.from({ length: votes[k] }, drop), number);
+      for (const lane of !votes[k] ? [] : isLine ? [whole] : nodes.map((node) => fields[node - 1])) {
+        const x = isLine ? lane?.places[place] + 4 : lane?.x + 12;
+        if (!(x >= 0)) continue; // it is not in this picture
+        const turn = isLine ? `${lane.y + lane.height - 28}) rotate(-90)` : `${lane.y + lane.height - 5})`;
+        const textLength = Math.min(9 * votes[k] + 12, (isLine ? lane.height : lane.width) - 36);
+        cloud.append(s("text", { transform: `translate(${x} ${turn}`, textLength, lengthAdjust: "spacingAndGlyphs" }, `${"●".repeat(votes[k])} ${votes[k]}`));
       }
     });
     svg.append(cloud);
@@ -155,21 +151,18 @@
 
   // --- Where all stand ---
 
-  let openHere = null; // opens a walk, or a beat of a lesson, in this page
   let placed = ""; // at which beat or step
   let followed = location.hash;
 
   /** The address where the leader wants this page to stand, if it follows. */
   const ledTo = () => (isIn && view.follow && !view.mine.alone && !hasKeys() ? view.stand : "");
-  const sendPlace = () => send("place", "", document.title.split(" — ")[0] + placed);
+  const sendPlace = () => send("place", "", placed || document.title.split(" — ")[0]);
 
   function follow() {
     const [there, about] = ledTo().split(/(?=#)/);
     if (there && there !== page) return location.assign(ledTo());
-    if (!openHere || !about || about === followed) return;
-    openHere((followed = about));
-    const [, which] = /~(\d+)$/.exec(about) ?? [];
-    document.querySelectorAll(".lab-page-stepper")[which ?? 0]?.scrollIntoView({ block: "nearest" });
+    if (!about || about === followed) return;
+    location.replace((followed = about)); // which opens it in this page
   }
 
   function stand(about) {
@@ -179,10 +172,11 @@
 
   /** A stepper or lesson shows something else; isUsed: it was the last to be touched. */
   function moved(source, address, isUsed) {
-    const { timeline, challenge } = source.get("view");
+    const { timeline, challenge, title } = source.get("view");
     const { lesson } = source.session;
     const { hash } = new URL(address);
-    if (isUsed || ledTo() || !placed) placed = `, ${lesson ? `${source.beat + 1} of ${lesson.beats.length}` : `${timeline.depth} of ${timeline.length}`}`;
+    const [at, last] = lesson ? [source.beat + 1, lesson.beats.length] : [timeline.depth, timeline.length];
+    if (isUsed || ledTo() || !placed) placed = `${lesson?.title ?? challenge?.title ?? title}, ${at} of ${last}`;
     if (challenge?.solved && !(view.mine.won[challenge.title]?.[0] <= challenge.steps)) send("won", challenge.title, [challenge.steps, challenge.par ?? 0, hash]);
     if (isUsed) followed = hash;
     sendPlace();
@@ -193,36 +187,31 @@
 
   let open = ""; // the leader's panel; Numbers: how many chose what, before the answer is shown
   const state = h("b", { class: "lr-state", role: "status" });
-  const controls = h("div", { class: "lr-controls" });
-  const bar = h("section", { class: "lab-room", "aria-label": "The room" }, state, controls);
+  const bar = h("section", { class: "lab-room", "aria-label": "The room" }, state);
   const called = ({ number, name }) => name || `learner ${number}`;
   const row = (...content) => h("div", { class: "lr-row" }, content);
 
-  function button(id, text, onclick, pressed, look) {
-    return h("button", { type: "button", "data-key": id, "aria-pressed": String(Boolean(pressed)), class: look, onclick }, text);
-  }
+  const toggle = (key, label, press, isOn, look) => button(key, label, press, { "aria-pressed": String(Boolean(isOn)), class: look });
 
   function draw() {
     const pilot = view.people.find((each) => each.number === view.keys);
-    const mine = hasKeys() ? "Everybody sees your steps: you have the keys." : `You are learner ${view.me}.`;
-    const joined = leads ? `${view.here} here${pilot ? `; ${called(pilot)} has the keys` : ""}` : mine;
+    const joined = leads ? `${view.here} here${pilot ? `; ${called(pilot)} has the keys` : ""}` : hasKeys() ? "Everybody sees your steps: you have the keys." : "";
     const told = isIn ? joined : trouble;
     if (state.textContent !== told) state.textContent = told;
     // What has not changed stays: it may be pressed at this moment, or typed in.
-    const old = [...controls.children];
+    const [, ...old] = bar.children;
     const made = (leads ? drawLeaders() : drawLearners()).filter(Boolean);
     const next = made.map((each, k) => (old[k]?.isEqualNode(each) ? old[k] : each));
     const isSame = next.length === old.length && next.every((each, k) => each === old[k]);
-    if (!isSame) keepingPlace(controls, () => put(controls, next));
+    if (!isSame) keepingPlace(bar, () => put(bar, state, next));
   }
 
   function drawLearners() {
     const { name, hand, alone } = view.mine;
-    const say = ({ target }) => send("name", "", target.value.trim());
     return [
-      h("input", { "data-key": "name", maxlength: 40, placeholder: "your name, if you like", title: "It stays on the leader's laptop", value: name, onchange: say }),
-      button("hand", hand ? "Take your hand down" : "Raise a hand", () => send("hand", "", !hand), hand),
-      view.follow && !hasKeys() && button("alone", alone ? "Follow the leader" : "Let go", () => send("alone", "", !alone)),
+      h("input", { "data-key": "name", maxlength: 40, placeholder: `learner ${view.me ?? ""}: your name?`, title: "If you like: it stays on the leader's laptop", value: name, onchange: ({ target }) => send("name", "", target.value.trim()) }),
+      toggle("hand", hand ? "Take your hand down" : "Raise a hand", () => send("hand", "", !hand), hand),
+      view.follow && !hasKeys() && toggle("alone", alone ? "Follow the leader" : "Let go", () => send("alone", "", !alone)),
       // What stands in no card of this page, as a decision on call.
       view.ask.length && !cards.get(view.ask[0])?.settle && drawAsked(...view.ask),
     ];
@@ -230,7 +219,7 @@
 
   function drawAsked(name, text, ...choices) {
     const votes = votesOn(name);
-    const vote = (each, k) => button(`vote ${name} ${k}`, votes ? `${each} · ${votes[k]}` : each, () => send("vote", name, k), view.mine.vote[name] === k);
+    const vote = (each, k) => toggle(`vote ${name} ${k}`, votes ? `${each} · ${votes[k]}` : each, () => send("vote", name, k), view.mine.vote[name] === k);
     return row(h("b", {}, text), choices.map(vote));
   }
 
@@ -243,16 +232,16 @@
         open = open === each ? "" : each;
         drawAll();
       };
-      return button(each, each === "Where are you?" && hands ? `${each} Hands up: ${hands}` : each, turn, each === open);
+      return toggle(each, each === "Where are you?" && hands ? `${each} Hands up: ${hands}` : each, turn, each === open);
     });
-    return [button("follow", view.follow ? "Let them go" : "Follow me", () => send("follow", "", !view.follow), view.follow), ...tabs, ...(panels[open]?.() ?? [])];
+    return [toggle("follow", view.follow ? "Let them go" : "Follow me", () => send("follow", "", !view.follow), view.follow), ...tabs, ...(panels[open]?.() ?? [])];
   }
 
   /** Who is at which beat or step, those who are farthest first. */
   function drawWhere() {
     const places = Object.groupBy(view.people, (each) => (each.here ? each.place || "just joined" : "No connection"));
     const sorted = Object.keys(places).sort((one, other) => other.localeCompare(one, "en", { numeric: true }));
-    const back = view.keys ? button("back", "Take the keys back", () => send("keys", "", null)) : null;
+    const back = view.keys ? toggle("back", "Take the keys back", () => send("keys", "", null)) : null;
     return [row("Press a name to give that learner the keys.", back), ...sorted.map((place) => row(`${place}: `, places[place].map(drawPerson)))];
   }
 
@@ -260,7 +249,7 @@
     const minutes = Math.floor((Date.now() / 1000 - since) / 60);
     const isStuck = here && since && !view.follow && minutes >= 3;
     const text = `${called({ number, name })}${hand ? ", hand up" : ""}${isStuck ? `, ${minutes} min here` : ""}`;
-    return button(`learner ${number}`, text, () => send("keys", "", number), number === view.keys, isStuck ? "lr-stuck" : null);
+    return toggle(`learner ${number}`, text, () => send("keys", "", number), number === view.keys, isStuck ? "lr-stuck" : null);
   }
 
   function drawWays() {
@@ -271,20 +260,7 @@
     return rows.length ? rows : [row("No challenge is won yet.")];
   }
 
-  globalThis.labRoom = {
-    question,
-    moved,
-    /** A question's picture, whose lanes are `fields`. */
-    picture(name, ask, svg, fields) {
-      pictured = { name, ask, svg, fields };
-      drawCloud();
-    },
-    /** The page gives what opens a walk or a beat in it. */
-    opens(openAddress) {
-      openHere = openAddress;
-      follow();
-    },
-  };
+  globalThis.labRoom = { question, moved, picture: (name, ask, svg, fields) => drawCloud((pictured = { name, ask, svg, fields })) };
 
   document.addEventListener("DOMContentLoaded", () => {
     for (const message of JSON.parse(recall("room-outbox", "[]"))) send(...message);

@@ -97,7 +97,7 @@ async function openAddress(holders) {
     const source = await mount(lesson);
     const at = Math.min(Math.max(beat - 1, 0), source.session.lesson.beats.length - 1);
     if (source.beat !== at) source.send({ command: "beat", at });
-    return;
+    return lesson.scrollIntoView({ block: "nearest" });
   }
   if (!LINK.test(location.hash)) return;
   const about = await aboutLink(location.hash);
@@ -172,10 +172,6 @@ function begin() {
   offerCopies();
   openAddress(holders);
   addEventListener("hashchange", () => openAddress(holders));
-  globalThis.labRoom?.opens((about) => {
-    history.replaceState(null, "", about);
-    openAddress(holders);
-  });
 }
 
 if (document.readyState === "loading") addEventListener("DOMContentLoaded", begin);

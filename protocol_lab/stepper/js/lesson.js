@@ -232,7 +232,7 @@ function drawSum(lesson, does) {
   const asks = lesson.beats.map((each) => each.ask).filter(Boolean);
   const answered = asks.filter((each) => lesson.answers[each.number]);
   const right = answered.filter((each) => lesson.isRight(each));
-  const text = answered.length
+  const text = answered.some((each) => lesson.answers[each.number].chosen !== null)
     ? `The end. ${right.length} of ${asks.length} questions were answered as the run does.`
     : "The end.";
   return h("div", { class: "ls-because" }, h("p", {}, text), answered.length ? button("again", "Start again", does.again) : null);

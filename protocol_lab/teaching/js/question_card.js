@@ -108,7 +108,7 @@ function questionCard(host, { name, question, choices, choose, giveUp }) {
     const sentence = isRight ? state.why : isWrong ? state.because : "";
     if (sentence) content.push(make("span", { className: "lq-why" }, ...inline(sentence)));
     button.replaceChildren(...content);
-    button.className = isRight ? "lq-is-right" : isWrong ? "lq-is-wrong" : "";
+    button.className = isRight ? "lq-is-right" : isWrong ? "lq-is-wrong" : votes?.[k] ? "lq-voted" : "";
     button.setAttribute("aria-pressed", String(isMine || k === waiting));
     button.setAttribute("aria-disabled", String(isAnswered()));
   }
@@ -143,7 +143,8 @@ function questionCard(host, { name, question, choices, choose, giveUp }) {
     if (verdict.textContent !== text) verdict.replaceChildren(text);
     skipper.hidden = !open || Boolean(votes) || Boolean(shared.held);
     opener.hidden = !open || Boolean(votes) || room?.leads === false;
-    closer.hidden = shower.hidden = !open || !votes;
+    shower.hidden = !open || !votes;
+    closer.hidden = shower.hidden || shared.polled === false; // who leads everybody has begun no poll
   }
 
   function tell(sentence) {
