@@ -219,8 +219,8 @@
 
   function drawAsked(name, text, ...choices) {
     const votes = votesOn(name);
-    const vote = (each, k) => toggle(`vote ${name} ${k}`, votes ? `${each} · ${votes[k]}` : each, () => send("vote", name, k), view.mine.vote[name] === k);
-    return row(h("b", {}, text), choices.map(vote));
+    const vote = (each, k) => toggle(`vote ${name} ${k}`, each, () => send("vote", name, k), view.mine.vote[name] === k);
+    return row(h("b", {}, text), choices.map((each, k) => (votes ? h("span", {}, `${each} · ${votes[k]}`) : vote(each, k))));
   }
 
   function drawLeaders() {

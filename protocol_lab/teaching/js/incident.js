@@ -84,7 +84,8 @@ function playIncident(el, { ask, kept = () => {}, notebooks = null }) {
       if (isCounting) hands[key] = (hands[key] ?? 0) + !globalThis.labRoom;
       else void answerWith(go([...view.keys, key]));
     };
-    const counted = hands && !isCounting ? ` · ${hands[key] ?? 0} ✋` : "";
+    const isCounted = hands && !isCounting && (key in hands || !globalThis.labRoom);
+    const counted = isCounted ? ` · ${hands[key] ?? 0} ✋` : "";
     return h("button", { class: "inc-choice", "data-key": key, onclick: press },
       h("b", {}, text, counted), minutes ? h("i", {}, `${minutes} min`) : null, h("small", {}, more));
   }
