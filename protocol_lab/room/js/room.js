@@ -209,7 +209,7 @@
   function drawLearners() {
     const { name, hand, alone } = view.mine;
     return [
-      h("input", { "data-key": "name", maxlength: 40, placeholder: `learner ${view.me ?? ""}: your name?`, title: "If you like: it stays on the leader's laptop", value: name, onchange: ({ target }) => send("name", "", target.value.trim()) }),
+      h("input", { "data-key": "name", maxlength: 40, placeholder: `${view.me ?? ""}: your name?`, title: "Your number, and a name if you like, which stays on the leader's laptop", value: name, onchange: ({ target }) => send("name", "", target.value.trim()) }),
       toggle("hand", hand ? "Take your hand down" : "Raise a hand", () => send("hand", "", !hand), hand),
       view.follow && !hasKeys() && toggle("alone", alone ? "Follow the leader" : "Let go", () => send("alone", "", !alone)),
       // What stands in no card of this page, as a decision on call.
