@@ -412,7 +412,7 @@ def _simulate(options: argparse.Namespace) -> int:
 def _report(result: Result, options: argparse.Namespace, covered: Coverage | None = None) -> int:
     """Print a result, as its `summary` says it, and write what was asked for; the exit code."""
     if options.trace and result.trace is not None:
-        from protocol_lab.drawing.picture_exports import content_for
+        from protocol_lab.drawing.pictures import content_for
 
         write_file(options.trace, content_for(options.trace, result))
     if getattr(options, "graph", None):
@@ -452,7 +452,7 @@ def _expect_writable(path: str) -> None:
 
 def _expect_format(path: str) -> None:
     """Raise LabError now if a trace has no format with this file's ending."""
-    from protocol_lab.drawing.picture_exports import format_of
+    from protocol_lab.drawing.pictures import format_of
 
     format_of(path)
 
@@ -585,7 +585,7 @@ def _replay(options: argparse.Namespace) -> int:
 
         write_file(options.draw, picture_strip(walk))
     if options.save:
-        from protocol_lab.drawing.picture_exports import content_for
+        from protocol_lab.drawing.pictures import content_for
 
         write_file(options.save, content_for(options.save, walk))
     return 0

@@ -14,8 +14,13 @@ from protocol_lab.checker.result import Result
 from protocol_lab.diagrams.lasso import lasso_picture
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.diagrams.state_graph import state_graph
-from protocol_lab.drawing.picture_exports import save_walk
-from protocol_lab.drawing.pictures import caption, image_html, picture_strip, wide_image_html
+from protocol_lab.drawing.pictures import (
+    caption,
+    image_html,
+    picture_strip,
+    save_walk,
+    wide_image_html,
+)
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.explore import explore

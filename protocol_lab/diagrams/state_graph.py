@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width, wrap
-from protocol_lab.errors import CapacityExceeded, LabError
+from protocol_lab.errors import CapacityExceeded, LabError, visible
 from protocol_lab.explain.wording import spec_title, words
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import plain, view
@@ -29,7 +29,6 @@ from protocol_lab.model.transitions import (
 from protocol_lab.quantities import counted
 from protocol_lab.system import programs
 from protocol_lab.traces.walk import Moment
-from protocol_lab.visible_text import visible
 
 if TYPE_CHECKING:
     from graphviz import Digraph

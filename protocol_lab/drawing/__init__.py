@@ -12,8 +12,8 @@ in files.
     changes          `drawing_of`: a picture with its differences from another state marked
     describe         the picture in one paragraph, for screen readers
     state_table      a state as tables of its variables, with what differs marked; as SVG, too
-    pictures         the picture of a state: the spec's own drawing, or the table; strips of them
-    picture_exports  every format to which a walk can be exported
+    pictures         the picture of a state: the spec's own drawing, or the table; strips of them;
+                     every format to which a walk can be exported
     svg              writes SVG: shapes, text, and how wide text will be
     palette          the colours, in light and dark
 """

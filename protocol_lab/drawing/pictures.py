@@ -6,19 +6,23 @@ from dataclasses import replace
 from functools import partial
 from html import escape
 from math import inf
+from pathlib import Path
 from string import punctuation
 from urllib.parse import quote
 from xml.etree import ElementTree
 
+from protocol_lab.checker.result import Result
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import FILE, LEAST_ON_SCREEN, arranged, best
 from protocol_lab.drawing.state_table import draw_state_table
 from protocol_lab.drawing.svg import Svg, legend_of, text_width, wrap
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, shortened, writing
 from protocol_lab.explain.wording import choice_sentence, first_line, spec_title
 from protocol_lab.model.evaluation import keeping_results
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import find_step
+from protocol_lab.traces.scenarios import scenario_text
+from protocol_lab.traces.text_exports import TEXT_FORMATS, Format
 from protocol_lab.traces.walk import Moment, Walk
 
 # --- Film -----------------------------------------------------------------------------------------
@@ -269,3 +273,58 @@ def happened(model: Model, moment: Moment) -> str:
         taken = find_step(model, moment.previous.row, moment.step.text)
         return f"{choice_sentence(model, moment.previous.row, taken.action, taken.args)}."
     return first_line(model.action(moment.step.action).doc) or moment.step.text
+
+
+def to_svg(walk: Walk) -> str:
+    """The picture of this moment, with its caption and the legend."""
+    return picture_strip(walk, moments=[walk.moment])
+
+
+def to_film_strip(walk: Walk) -> str:
+    """The pictures from the start up to here below each other, as one static SVG."""
+    return picture_strip(walk, moments=walk.moment.path())
+
+
+FORMATS: dict[str, Format] = TEXT_FORMATS | {
+    "svg": Format(".svg", to_svg),
+    "film strip": Format(".strip.svg", to_film_strip),
+}
+"""Every format by name: texts and pictures."""
+
+
+def format_of(path: str | Path) -> Format:
+    """The format that a file's ending says; for a name without an ending that of a scenario.
+
+    Raises LabError for another ending.
+    """
+    name = Path(path).name
+    fitting = [each for each in FORMATS.values() if name.endswith(each.ending)]
+    if fitting:
+        return max(fitting, key=lambda each: len(each.ending))
+    if not Path(path).suffix:
+        return FORMATS["scenario"]
+    known = ", ".join(each.ending for each in FORMATS.values())
+    raise LabError(
+        f"{shortened(path)}: nothing is written with the ending {shortened(Path(path).suffix)};"
+        f" there are {known}."
+    )
+
+
+def content_for(path: str | Path, of: Walk | Result) -> str:
+    """What to write into this file about a walk so far, or a result's trace. Raises LabError."""
+    write = format_of(path).write
+    if isinstance(of, Result) and write is not scenario_text:
+        of = Walk.along(of)
+        of.last()
+    return write(of)
+
+
+def save_walk(of: Walk | Result, path: str | Path) -> Path:
+    """Write a walk so far, or a result's trace, to a file; its ending says the format.
+
+    Returns the path. Raises LabError if it can't be written.
+    """
+    path, content = Path(path), content_for(path, of)
+    with writing(path):
+        path.write_bytes(content.encode("utf-8"))
+    return path

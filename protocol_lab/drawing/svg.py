@@ -7,7 +7,7 @@ from html import unescape
 from xml.sax import saxutils
 
 from protocol_lab.drawing import palette
-from protocol_lab.visible_text import visible
+from protocol_lab.errors import visible
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 

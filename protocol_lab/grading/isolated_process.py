@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from protocol_lab.errors import visible_line
 from protocol_lab.grading.labs import Found, Lab
 from protocol_lab.grading.part_checks import PartGrade
 from protocol_lab.system.operating_system import kill_with_descendants, signal_name
-from protocol_lab.visible_text import visible_line
 
 SECONDS = 300.0
 """How long a submission may take by default. Most of it is compiling; endless loops of the language

@@ -17,9 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from protocol_lab.errors import LabError, quoted, shortened, unknown, writing
+from protocol_lab.errors import LabError, quoted, shortened, unknown, visible_line, writing
 from protocol_lab.spec_files import imported_as
-from protocol_lab.visible_text import visible_line
 
 _CHECKOUT = Path(__file__).parents[2] / "labs"
 _INSTALLED = Path(sysconfig.get_path("data"), "share", "protocol_lab", "labs")

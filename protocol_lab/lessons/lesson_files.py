@@ -43,9 +43,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocol_lab.catalog import package_folder, packages
-from protocol_lab.errors import LabError, quoted, shortened, unknown
+from protocol_lab.errors import LabError, quoted, shortened, unknown, visible
 from protocol_lab.traces.scenarios import Line, parse_line, read_header, split_comment, text_of_file
-from protocol_lab.visible_text import visible
 
 TIMES = ("next", "end")
 KINDS = ("can", "which", "where", "holder", "last", "cell", "say")

@@ -29,8 +29,7 @@ from protocol_lab.page.searches import (
 from protocol_lab.spec_files import value_of_cells
 from protocol_lab.stepper.live import Live, Show, shown
 from protocol_lab.stepper.plain_stepper import PlainStepper
-from protocol_lab.stepper.resumption import resumed
-from protocol_lab.stepper.starting_point import Session
+from protocol_lab.stepper.starting_point import Session, resumed
 from protocol_lab.teaching.challenges import remember_shortest
 from protocol_lab.traces.walk import Moment, Walk
 

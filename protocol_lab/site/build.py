@@ -2,12 +2,17 @@
 
 Sphinx makes the pages, with MyST-NB and the Sphinx Book Theme: they show kept notebook outputs,
 search without a server, have both themes and print in one build, and accept raw HTML. Meanwhile
-other processes compile the searches.
+other processes compile the searches. What a page does not need for its first picture is then put
+after it; addresses that the site had before lead to where their content went; and a service worker
+keeps the site for visits without a network.
 """
 
+import csv
+import hashlib
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -21,9 +26,6 @@ from protocol_lab.errors import LabError
 from protocol_lab.lessons.lesson_files import lesson_names
 from protocol_lab.page import engine_files
 from protocol_lab.site import front_page
-from protocol_lab.site.loading_order import show_before_loading
-from protocol_lab.site.moved_pages import write_moved_pages
-from protocol_lab.site.offline import write_worker
 from protocol_lab.site.pages import LESSONS, Pages, glossary_terms
 from protocol_lab.site.scripts import script, style_sheet
 from protocol_lab.site.sessions import Sessions
@@ -237,3 +239,86 @@ def title_of(folder: str) -> str:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+
+
+_OPTIONS = re.compile(r'<script src="[^"]*/?documentation_options\.js[^"]*"></script>')
+_ICONS = re.compile(r'\s*<script defer src="([^"]*fontawesome\.js[^"]*)"></script>')
+_PRELOADED = re.compile(r'\s*<link rel="preload" as="script"[^>]*>')
+_SCRIPT = re.compile(r'<script src="')
+
+_ICONS_LAST = """\
+<script>
+addEventListener("load", () => {{
+  document.head.append(Object.assign(document.createElement("script"), {{ src: "{address}" }}));
+}});
+</script>
+"""
+
+
+def show_before_loading(folder: Path) -> None:
+    """Change all pages of a built site: scripts run once the page is there, icons come last.
+
+    Sphinx and its theme load some 700 kB of scripts (compressed) in a page's head, most of them the
+    theme's icons. On a slow line the picture would wait for them.
+    """
+    options = (folder / "_static" / "documentation_options.js").read_text(encoding="utf-8")
+    for page in folder.rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        head, end, body = html.partition("</head>")
+        page.write_text(_reordered(head, options) + end + body, encoding="utf-8")
+
+
+def _reordered(head: str, options: str) -> str:
+    """A page's head; `options` is a script that a later line of the head needs at once."""
+    head = _PRELOADED.sub("", head)
+    head = _OPTIONS.sub(lambda _: f"<script>{options}</script>", head)
+    head = _SCRIPT.sub('<script defer src="', head)
+    icons = _ICONS.search(head)
+    if icons is None:
+        return head
+    return _ICONS.sub("", head) + _ICONS_LAST.format(address=icons[1])
+
+
+_PAGE = """\
+<!doctype html><html lang="en"><meta charset="utf-8"><title>Moved</title>
+<meta http-equiv="refresh" content="0; url={to}"><link rel="canonical" href="{to}">
+<p>This page is <a href="{to}">here</a> now.</p></html>
+"""
+
+
+def moved_pages(root: Path) -> dict[str, str]:
+    """The new page of each old one, without their endings, by docs/moved_pages.csv."""
+    with (root / "docs" / "moved_pages.csv").open(encoding="utf-8", newline="") as file:
+        return {each["old"]: each["new"] for each in csv.DictReader(file)}
+
+
+def write_moved_pages(root: Path, site: Path) -> None:
+    """Write a page for each old address whose new one the site has."""
+    for old, new in moved_pages(root).items():
+        page, to = site / f"{old}.html", site / f"{new}.html"
+        if to.is_file():
+            page.parent.mkdir(parents=True, exist_ok=True)
+            way = Path(os.path.relpath(to, page.parent)).as_posix()
+            page.write_text(_PAGE.format(to=way), encoding="utf-8")
+
+
+WORKER = "offline.js"
+"""Its name. It lies in the site's folder, since a service worker serves only what is below it."""
+
+_NOT_KEPT = (".map", ".inv", ".buildinfo", ".nojekyll", WORKER)
+
+
+def write_worker(folder: Path) -> None:
+    """Write the service worker of a built site. It changes when any file of the site does."""
+    files = sorted(
+        each.relative_to(folder).as_posix()
+        for each in folder.rglob("*")
+        if each.is_file() and not each.name.endswith(_NOT_KEPT) and "_sources" not in each.parts
+    )
+    digest = hashlib.sha256()
+    for name in files:
+        digest.update(name.encode())
+        digest.update((folder / name).read_bytes())
+    kept = json.dumps({"name": f"lab-{digest.hexdigest()[:12]}", "files": files})
+    script = (Path(__file__).parent / "js" / WORKER).read_text(encoding="utf-8")
+    (folder / WORKER).write_text(f"const KEPT = {kept};\n{script}", encoding="utf-8")

@@ -13,8 +13,8 @@ from protocol_lab.lessons.lesson_files import lesson_named, lesson_names
 from protocol_lab.site.pages import stepper_html
 from protocol_lab.site.scripts import script, style_sheet
 from protocol_lab.site.sessions import Sessions
-from protocol_lab.stepper.lesson_on_paper import PAPER, printed_beats, static_lesson
 from protocol_lab.stepper.starting_point import begin
+from protocol_lab.stepper.static_view import PAPER, printed_beats, static_lesson
 
 _PAGE = """\
 <!doctype html><html lang="en"><meta charset="utf-8">

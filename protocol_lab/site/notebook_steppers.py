@@ -22,8 +22,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.model.constants import as_text, show
 from protocol_lab.model.spec import Model, Spec
 from protocol_lab.stepper import Stepper
-from protocol_lab.stepper.resumption import origin_of
-from protocol_lab.stepper.starting_point import Session
+from protocol_lab.stepper.starting_point import Session, origin_of
 from protocol_lab.teaching.questions import STEPPER
 
 ROOT = Path(__file__).parents[2]

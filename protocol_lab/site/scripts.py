@@ -13,7 +13,7 @@ _HERE = Path(__file__).parent / "js"
 _PAGE = Path(__file__).parents[1] / "page" / "js"
 _SEARCH = Path(__file__).parents[1] / "wasm" / "js" / "search.js"
 _DARK_PICTURES = Path(__file__).parents[1] / "drawing" / "dark.css"
-_PARTS = ("frames.js", "links.js", "film.js", "reading.js", "page.js")
+_PARTS = ("film.js", "reading.js", "page.js")
 
 
 def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
@@ -26,7 +26,7 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
     own = [(_HERE / part).read_text(encoding="utf-8") for part in _PARTS]
     body = "\n".join([*stepper, INCIDENT_SCRIPT.read_text(encoding="utf-8")])
     body = body.replace("export default { render };", "")
-    names = ("engine", "live", "search_bar", "exercises", "dropped_files", "asked_table")
+    names = ("engine", "live", "exercises", "dropped_files", "asked_table")
     live = [_PAGE / f"{name}.js" for name in names]
     parts = [_SEARCH, _PAGE / "worker.js"]
     worker = "\n".join(each.read_text(encoding="utf-8") for each in parts)

@@ -1,4 +1,4 @@
-"""The results of a search on Spark as DataFrames: decoded states and edges.
+"""The results of a search on Spark as DataFrames: decoded states, edges, and distances.
 
 The columns of a state are named and nested as in the spec, so that a condition reads the same in
 an action and in SQL:
@@ -14,13 +14,19 @@ A set of nodes is a sorted array, NONE is 0, sequences and bags are arrays as lo
 all numbers are int. Decoding goes column by column with numpy, not state by state.
 """
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from pyarrow.parquet import read_metadata
 
 from protocol_lab.compiler.fingerprint import fingerprints
+from protocol_lab.errors import LabError
 from protocol_lab.model.layout import (
     Array,
     ArrayLayout,
@@ -35,6 +41,11 @@ from protocol_lab.spark.executor.stages import tasks_for
 from protocol_lab.spark.executor.task_reports import TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.model_transfer import PackedModel
+from protocol_lab.spark.session import address, changed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
 
 _STATES_AT_A_TIME = 1 << 14
 
@@ -217,3 +228,87 @@ def _lists_of_names(bits: np.ndarray, names: tuple[str, ...]) -> pa.Array:
     which = bits[:, None] >> np.arange(len(names)) & 1
     listed = pa.array(names, pa.string()).take(pa.array(np.nonzero(which)[1]))
     return pa.ListArray.from_arrays(_offsets(which.sum(axis=1)), listed)
+
+
+_CHANGING = [
+    (re.compile(r"(, )?\[?plan_id=\d+\]?"), ""),
+    (re.compile(r"#\d+L?"), ""),  # the number that Spark gives to a column
+    (re.compile(r"file:/[^\s\],)]+"), "file:/…"),
+]
+"""The parts that differ from run to run."""
+
+
+def plan_text(table: "DataFrame") -> str:
+    """The tree of operators that `explain("formatted")` prints.
+
+    The numbers of columns and plans, and the paths of files, are left out.
+    """
+    with redirect_stdout(StringIO()) as said:
+        table.explain("formatted")
+    return same_in_every_run(said.getvalue()).partition("\n\n\n")[0]
+
+
+def same_in_every_run(plan: str) -> str:
+    """A plan without what differs from run to run."""
+    for pattern, instead in _CHANGING:
+        plan = pattern.sub(instead, plan)
+    return plan.strip()
+
+
+VIOLATION = "size(violates) > 0"
+
+
+def steps_to(
+    session: "SparkSession", folder: str | Path, condition: str = VIOLATION, name: str = "distances"
+) -> "DataFrame":
+    """A DataFrame of every state from which a chosen one can be reached: fingerprint, and the
+    fewest steps.
+
+    condition: SQL over a row of states; by default the chosen states are violations, and a state
+    with a step that breaks a step invariant is one step away from one. Reads `states` and `edges`
+    in the folder, and writes a folder of this name beside them. Raises LabError if the former do
+    not exist, or the latter does.
+    """
+    place = Path(folder).absolute()
+    if not (place / "states").exists() or not (place / "edges").exists():
+        raise LabError(f"{place} has no states and edges: write them with search.save(folder).")
+    found = place / name
+    if found.exists():
+        raise LabError(f"{found} exists already: read it, or give another name.")
+    with changed(session, _SETTINGS):
+        _go_backwards(session, place, condition, found)
+    return session.read.parquet(address(found))
+
+
+_SETTINGS = {
+    # A level is small: it is made by one job, rather than by one for each stage.
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+def _go_backwards(session: "SparkSession", place: Path, condition: str, found: Path) -> None:
+    """Go from each edge's target to its source, level by level.
+
+    Each level is written and read back: the plan of a DataFrame that is derived from itself grows
+    with every level.
+    """
+    states = session.read.parquet(address(place / "states"))
+    edges = session.read.parquet(address(place / "edges"))
+    inside = edges.where("inside").select("source", "target")
+    level, steps = states.where(condition).select("fingerprint"), 0
+    read = session.read.schema(level.schema)  # known: so Spark need not run a job to find it out
+    while _write(level, found / f"steps={steps}") or steps == 0:
+        newest = read.parquet(address(found / f"steps={steps}"))
+        before = inside.join(newest.withColumnRenamed("fingerprint", "target"), "target")
+        before = before.select("source")
+        if steps == 0 and condition == VIOLATION:
+            before = before.union(edges.where(VIOLATION).select("source"))
+        known = read.parquet(address(found)).select("fingerprint")
+        before = before.withColumnRenamed("source", "fingerprint").distinct()
+        level, steps = before.join(known, "fingerprint", "left_anti"), steps + 1
+
+
+def _write(level: "DataFrame", folder: Path) -> int:
+    """Write a level; returns how many states it has, which its files say without another job."""
+    level.write.parquet(address(folder))
+    return sum(read_metadata(each).num_rows for each in folder.glob("*.parquet"))

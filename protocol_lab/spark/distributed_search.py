@@ -33,7 +33,6 @@ from protocol_lab.errors import EvaluationError, LabError
 from protocol_lab.model import constants as constants_module
 from protocol_lab.model.spec import Model
 from protocol_lab.spark.dataframes import EDGES, LEVELS, decode_states, make_edges, states_schema
-from protocol_lab.spark.error_messages import cause, is_a_loss
 from protocol_lab.spark.executor.stages import in_worker
 from protocol_lab.spark.executor.task_reports import DEADLOCK, Report, TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
@@ -43,7 +42,7 @@ from protocol_lab.spark.level_expansion import LevelMaker, divided
 from protocol_lab.spark.model_transfer import UnpackedModel, pack_model
 from protocol_lab.spark.packaging import ship
 from protocol_lab.spark.run_folder import RunFolder
-from protocol_lab.spark.session import address, expect_spark
+from protocol_lab.spark.session import address, cause, expect_spark, is_a_loss
 from protocol_lab.system.folders import temporary_folder
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from protocol_lab.catalog import known_as
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import example
 from protocol_lab.distance.path_to_state import FOUND, Found
-from protocol_lab.drawing.picture_exports import FORMATS
+from protocol_lab.drawing.pictures import FORMATS
 from protocol_lab.errors import LabError, quoted
 from protocol_lab.explain.wording import words
 from protocol_lab.interchange.readers import names_no_steps, read_pasted
@@ -27,11 +27,16 @@ from protocol_lab.lessons.played_lesson import PlayedLesson
 from protocol_lab.model.spec import Model
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import board
-from protocol_lab.stepper.lesson_on_paper import printed_lesson
 from protocol_lab.stepper.live import Live, Show
-from protocol_lab.stepper.resumption import origin_of, resumed
 from protocol_lab.stepper.stage import Stage
-from protocol_lab.stepper.starting_point import Session, begin, shipped_scenarios
+from protocol_lab.stepper.starting_point import (
+    Session,
+    begin,
+    origin_of,
+    resumed,
+    shipped_scenarios,
+)
+from protocol_lab.stepper.static_view import printed_lesson
 from protocol_lab.teaching import record
 from protocol_lab.teaching.challenges import Challenge, next_challenge, next_hint, par, progress
 from protocol_lab.traces.scenarios import Scenario

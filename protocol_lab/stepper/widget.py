@@ -13,11 +13,9 @@ from protocol_lab.checker.result import Result
 from protocol_lab.drawing import palette
 from protocol_lab.lessons.lesson_files import Lesson
 from protocol_lab.model.spec import Model
-from protocol_lab.stepper.lesson_on_paper import lesson_text, static_lesson
 from protocol_lab.stepper.plain_stepper import PlainStepper
-from protocol_lab.stepper.resumption import resumed
-from protocol_lab.stepper.starting_point import Session
-from protocol_lab.stepper.static_view import static_html, static_text
+from protocol_lab.stepper.starting_point import Session, resumed
+from protocol_lab.stepper.static_view import lesson_text, static_html, static_lesson, static_text
 from protocol_lab.system.notebook_shell import display, get_ipython
 from protocol_lab.teaching import feedback
 from protocol_lab.teaching.challenges import Challenge
@@ -26,10 +24,7 @@ from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Walk
 
 _HERE = Path(__file__).parent
-_SCRIPTS = (
-    "dom kernel memory header challenge panels viewer moves lists timeline controls drawers lesson"
-    " stepper"
-)
+_SCRIPTS = "dom kernel header challenge panels viewer moves lists timeline drawers lesson stepper"
 PARTS = (CARD_SCRIPT, *(_HERE / "js" / f"{each}.js" for each in _SCRIPTS.split()))
 """A widget is one script: its parts are joined in this order, and share their names."""
 

@@ -36,7 +36,7 @@ from protocol_lab.catalog import (
     spec_names,
 )
 from protocol_lab.checker.result import Result
-from protocol_lab.errors import LabError, quoted, shortened, unknown
+from protocol_lab.errors import LabError, quoted, shortened, unknown, visible
 from protocol_lab.liveness.lasso_check import why_not_broken
 from protocol_lab.model.constants import show_text
 from protocol_lab.model.spec import Model
@@ -44,7 +44,6 @@ from protocol_lab.model.step_text import chooses_start, find_step
 from protocol_lab.quantities import whole_number_of
 from protocol_lab.spec_files import is_path
 from protocol_lab.traces.walk import Moment, Walk
-from protocol_lab.visible_text import visible
 
 _MOST_BYTES = 4_000_000
 """A larger file is not a scenario, but was named by mistake."""

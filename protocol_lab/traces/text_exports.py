@@ -1,4 +1,4 @@
-"""Exports of a walk as text; those as pictures are in `drawing.picture_exports`.
+"""Exports of a walk as text; those as pictures are in `drawing.pictures`.
 
 The formats: scenarios, links, ITF and Mermaid.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from protocol_lab import catalog
-from protocol_lab.errors import LabError, shortened
+from protocol_lab.errors import LabError, shortened, visible
 from protocol_lab.model.constants import show
 from protocol_lab.model.layout import Array, Bag, NodeSet, Per, Seq, size_with
 from protocol_lab.model.state_view import plain, view
@@ -29,7 +29,6 @@ from protocol_lab.traces.events import (
 )
 from protocol_lab.traces.scenarios import Scenario, parse_scenario, scenario_text
 from protocol_lab.traces.walk import Walk
-from protocol_lab.visible_text import visible
 
 # --- Itf ------------------------------------------------------------------------------------------
 #

@@ -2,8 +2,8 @@
 
 driver         the search: visited set, levels, parents, bounds; written as the other kernels are
 search_module  compiles a model's pieces with the driver, and says what a page needs to run them
-translation    Numba's LLVM code for another machine: retargeted, optimised, made an object file
-object_file    makes a module of an object file, without a linker
+translation    Numba's LLVM code for another machine: retargeted, optimised, made an object file,
+               and this a module, without a linker
 
 How it works. The pieces of a model (`compiler.code_generation`) take addresses and numbers of 64
 bits, and no other memory than rows of bytes: that is what a WebAssembly module has, too. So Numba

@@ -27,8 +27,7 @@ from protocol_lab.model.transitions import initial
 from protocol_lab.spec_files import value_of_cells
 from protocol_lab.teaching.challenges import challenge_named, goal_model
 from protocol_lab.wasm import driver
-from protocol_lab.wasm.object_file import end_of_data, module_of
-from protocol_lab.wasm.translation import object_file
+from protocol_lab.wasm.translation import end_of_data, module_of, object_file
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from protocol_lab.distance.nearest_violation import Nearness
 from protocol_lab.distance.path_to_state import FOUND, UNDECIDED, UNREACHABLE, find_state
 from protocol_lab.explore import explore
 from protocol_lab.model.transitions import evaluate, evaluate_step, initial, successors
-from protocol_lab.stepper.background import Background
+from protocol_lab.stepper.live import Background
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests import PATIENCE, request_reply
 from tests.toy_specs import CounterConstants, counter, letters

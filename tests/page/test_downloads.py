@@ -9,8 +9,8 @@ import pytest
 
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
-from protocol_lab.page import downloads, search_files
-from protocol_lab.page.downloads import Download, archive_of
+from protocol_lab.page import engine_files, search_files
+from protocol_lab.page.engine_files import Download, archive_of
 from protocol_lab.page.search_files import Searches
 
 
@@ -30,14 +30,14 @@ def packed(tmp_path, monkeypatch):
         (Path(cwd) / "a-thing-1.2.tgz").write_bytes(written.getvalue())
         return subprocess.CompletedProcess(words, 0, "", "")
 
-    monkeypatch.setattr(downloads.subprocess, "run", npm)
-    monkeypatch.setattr(downloads, "find_npm", lambda: "npm")
+    monkeypatch.setattr(engine_files.subprocess, "run", npm)
+    monkeypatch.setattr(engine_files, "find_npm", lambda: "npm")
     return written.getvalue(), asked
 
 
 def test_a_package_is_fetched_once_and_kept(packed):
     content, asked = packed
-    wanted = Download("@a/thing", "1.2", downloads._digest(content))
+    wanted = Download("@a/thing", "1.2", engine_files._digest(content))
     assert archive_of(wanted) == archive_of(wanted) == {"dist/x.mjs": b"text"}
     assert asked == ["@a/thing@1.2"]
 
@@ -53,7 +53,7 @@ def test_another_content_is_refused_and_not_kept(packed):
 def test_the_reason_of_npm_is_told(packed, monkeypatch):
     said = "npm error code E404\nnpm error 404 Not Found - GET a-thing\n"
     failed = subprocess.CompletedProcess([], 1, "", said)
-    monkeypatch.setattr(downloads.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(engine_files.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(LabError, match=r"could not fetch @a/thing 1\.2 \(404 Not Found"):
         archive_of(Download("@a/thing", "1.2", ""))
 

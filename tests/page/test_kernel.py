@@ -15,8 +15,7 @@ from protocol_lab.page.engine_files import kit_archive
 from protocol_lab.page.searches import answer_of, expect_inside
 from protocol_lab.site.sessions import Sessions
 from protocol_lab.stepper.plain_stepper import PlainStepper
-from protocol_lab.stepper.resumption import origin_of
-from protocol_lab.stepper.starting_point import begin
+from protocol_lab.stepper.starting_point import begin, origin_of
 from protocol_lab.teaching.challenges import challenge_named
 from protocol_lab.traces.scenarios import scenario
 from protocol_lab.traces.text_exports import linked_scenario

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from protocol_lab.site.build import write_worker
 from protocol_lab.site.notebook_steppers import StepperCell
-from protocol_lab.site.offline import write_worker
 from protocol_lab.site.pages import stepper_html
 from protocol_lab.site.scripts import script, style_sheet
 from protocol_lab.site.sessions import Sessions

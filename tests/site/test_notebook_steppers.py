@@ -8,9 +8,8 @@ import pytest
 from protocol_lab.addresses import link_to_notebook, link_to_page
 from protocol_lab.notebook import load, step
 from protocol_lab.site.build import notebook_names
-from protocol_lab.site.exercise_cells import exercise_cells, run_in_a_page
 from protocol_lab.site.notebook_steppers import STATIC, stepper_cells
-from protocol_lab.site.pages import Pages
+from protocol_lab.site.pages import Pages, exercise_cells, run_in_a_page
 from protocol_lab.spec_files import value_of_cells
 from protocol_lab.teaching.questions import KEPT, STEPPER, ask
 from tests import ROOT

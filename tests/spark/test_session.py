@@ -12,9 +12,9 @@ import pytest
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
+from protocol_lab.spark.dataframes import same_in_every_run
 from protocol_lab.spark.executor.stages import expect_owner
 from protocol_lab.spark.packaging import KIT, _archive, ship, unpacker
-from protocol_lab.spark.plans import same_in_every_run
 from protocol_lab.spark.session import local_session
 from tests import ROOT
 from tests.work_units import one_in

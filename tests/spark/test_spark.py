@@ -29,9 +29,8 @@ from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import successors
 from protocol_lab.spark import distributed_search as search_module
-from protocol_lab.spark import error_messages, jobs
-from protocol_lab.spark.dataframes import decoded
-from protocol_lab.spark.distances import steps_to
+from protocol_lab.spark import jobs
+from protocol_lab.spark.dataframes import decoded, steps_to
 from protocol_lab.spark.distributed_search import SparkSearch
 from protocol_lab.spark.executor import candidates, deduplication, level_files
 from protocol_lab.spark.executor.candidates import Parcel
@@ -42,7 +41,7 @@ from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.jobs import JobFailed
 from protocol_lab.spark.level_expansion import LevelMaker
 from protocol_lab.spark.model_transfer import UnpackedModel, pack_model, unpack_model
-from protocol_lab.spark.session import local_session
+from protocol_lab.spark.session import cause, local_session
 from protocol_lab.system import programs
 from protocol_lab.traces.walk import Walk
 from tests.checker.test_faults import LATE, counting, slot_past_the_end
@@ -772,4 +771,4 @@ def test_a_java_that_is_too_old_or_missing_is_told_before_anything_starts(
     ],
 )
 def test_what_spark_says_at_length_becomes_one_sentence(text, sentence):
-    assert error_messages.cause(text).startswith(sentence)
+    assert cause(text).startswith(sentence)

@@ -13,8 +13,7 @@ import pytest
 from protocol_lab import TAKEN
 from protocol_lab.catalog import load
 from protocol_lab.distance import nearest_violation
-from protocol_lab.drawing.picture_exports import FORMATS
-from protocol_lab.drawing.pictures import picture
+from protocol_lab.drawing.pictures import FORMATS, picture
 from protocol_lab.drawing.state_table import state_table
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import choice_text
@@ -23,7 +22,7 @@ from protocol_lab.notebook import replay, show, step, strip
 from protocol_lab.stepper import Stepper, plain_stepper
 from protocol_lab.stepper.board import FEW, board
 from protocol_lab.stepper.panels import TABS
-from protocol_lab.stepper.resumption import resumed
+from protocol_lab.stepper.starting_point import resumed
 from protocol_lab.stepper.static_view import static_html, static_text
 from protocol_lab.stepper.widget import revived
 from protocol_lab.teaching.challenges import challenge_named
@@ -578,7 +577,7 @@ def test_a_command_waits_until_a_view_is_whole(talk, monkeypatch):
 
 
 def kept(stepper):
-    """What the page keeps: as `savedWalk` in `js/memory.js` has it, and as JSON brings it back."""
+    """What the page keeps: as `savedWalk` in `js/kernel.js` has it, and as JSON brings it back."""
     view = stepper.view
     challenge = view["challenge"] or {}
     saved = {**view["origin"], "timeline": view["timeline"], "hints": challenge.get("hints")}

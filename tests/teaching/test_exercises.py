@@ -12,9 +12,9 @@ import pytest
 from kafka_spec.exercises import start
 from protocol_lab import HOLDS
 from protocol_lab.catalog import load
-from protocol_lab.teaching.code_diff import diff_of
 from protocol_lab.teaching.exercises import (
     Exercise,
+    diff_of,
     exercise,
     right,
     same_invariant,

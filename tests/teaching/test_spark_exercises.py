@@ -4,7 +4,7 @@ import pytest
 
 from kafka_spec.exercises import on_spark
 from protocol_lab.explore import explore
-from protocol_lab.spark.distances import steps_to
+from protocol_lab.spark.dataframes import steps_to
 from protocol_lab.spark.session import local_session
 
 # --- Spark: questions to the states ------------------------------------------------------------

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from protocol_lab import HOLDS, TAKEN, Int8, Spec, Struct
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.drawing.picture_exports import FORMATS
-from protocol_lab.drawing.pictures import caption
+from protocol_lab.drawing.pictures import FORMATS, caption
 from protocol_lab.errors import LabError
 from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.model.step_text import initial_texts

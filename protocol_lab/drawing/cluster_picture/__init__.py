@@ -5,6 +5,5 @@ grid_layout    finds the grid of a picture
 grid           where lanes and columns are; text, what it was before, and parts that can be followed
 lanes          a node's name and beliefs, the records of its log, flags and notes
 flights        messages on their way, between the parts
-joined_lines   the dense arrangement: lines that share a line
 cards          the clients, and the groups of messages
 """

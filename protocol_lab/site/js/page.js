@@ -1,5 +1,90 @@
 // A page of the site: puts a stepper where the notebook has one, and keeps the walk in the address.
 
+// The frames of a stepper's path, as protocol_lab/site/sessions.py has written them.
+
+const framesLoaded = new Map(); // by name: { promise, resolve }
+
+/** Called by the script with the frames, which a page opened from the disk can load, or has itself. */
+globalThis.labReceive = (name, packed) => framesNamed(name).resolve(unpackedFrames(packed));
+
+function framesNamed(name) {
+  if (!framesLoaded.has(name)) {
+    const entry = {};
+    entry.promise = new Promise((resolve) => (entry.resolve = resolve));
+    framesLoaded.set(name, entry);
+  }
+  return framesLoaded.get(name);
+}
+
+/** A list of views, each with the pictures for all rooms; the script is loaded the first time. */
+function framesOf(name) {
+  if (!framesLoaded.has(name)) document.head.append(h("script", { src: `${FOLDER}frames/${name}.js` }));
+  return framesNamed(name).promise;
+}
+
+async function unpackedFrames(packed) {
+  const columns = Object.entries(JSON.parse(new TextDecoder().decode(await inflated(bytesOf(packed)))));
+  return columns[0][1].map((_, k) => Object.fromEntries(columns.map(([part, values]) => [part, values[k]])));
+}
+
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
+
+/** The bytes that were deflated; fails if there are more than `most`. */
+async function inflated(bytes, most = Infinity) {
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
+  const parts = [];
+  for (let size = 0, read = await plain.read(); !read.done; read = await plain.read()) {
+    size += read.value.length;
+    if (size > most) {
+      plain.cancel();
+      throw new RangeError(`more than ${most} bytes`);
+    }
+    parts.push(read.value);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+// A walk in the page's address, in the form of protocol_lab/traces/text_exports.py; after it ~ and which of
+// the page's steppers it is in.
+
+const MOST_IN_A_LINK = 1_000_000; // bytes of text, as in links.py
+const LINK = /lab1\.([\w-]+)(?:~(\d+))?/;
+
+/** What a link is about: a spec's name, perhaps a challenge's, and the stepper's number; null if the
+ * link is not whole. */
+async function aboutLink(text) {
+  try {
+    const [, packed, number] = LINK.exec(text);
+    const base64 = packed.replaceAll("-", "+").replaceAll("_", "/");
+    const bytes = await inflated(bytesOf(base64).slice(4), MOST_IN_A_LINK);
+    const [header, next] = new TextDecoder().decode(bytes).split("\n");
+    const spec = header.replace("# spec:", "").replaceAll('"', "").trim().split(/\s+/)[0];
+    return { spec, challenge: /^# challenge: (\w+)$/.exec(next)?.[1] ?? null, number };
+  } catch {
+    return null;
+  }
+}
+
+/** A button that puts an address on the clipboard, to be pasted into a chat or a slide. */
+function linkButton(address) {
+  const label = "Copy link";
+  const copyIt = async () => {
+    try {
+      await navigator.clipboard.writeText(address());
+      button.textContent = "Copied";
+    } catch {
+      history.replaceState(null, "", address());
+      button.textContent = "Copy the address above";
+    }
+    setTimeout(() => (button.textContent = label), 4000);
+  };
+  const title = "An address that opens this very step, in this page or in the kit (Tools, load…)";
+  const button = h("button", { "data-key": "copy-link", "aria-live": "polite", title, onclick: copyIt }, label);
+  return button;
+}
+
+// The page itself.
+
 const FOLDER = (document.currentScript?.src ?? "").replace(/[^/]*$/, "");
 const NEARBY = "900px"; // a stepper is made when it is so near to what is seen
 

@@ -12,9 +12,8 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.model.spec import Model
-from protocol_lab.spark.error_messages import cause
 from protocol_lab.spark.packaging import packages_for, ship, unpacker
-from protocol_lab.spark.session import expect_spark, local_session
+from protocol_lab.spark.session import cause, expect_spark, local_session
 from real_systems.kafka.logs.controller_part import spec
 
 _COLUMNS = "place long, content binary"

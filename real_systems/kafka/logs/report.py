@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.checker.result import Verdict
-from protocol_lab.errors import LabError, unknown
-from protocol_lab.visible_text import visible
+from protocol_lab.errors import LabError, unknown, visible
 from real_systems.kafka.logs.answers import facts
 from real_systems.kafka.logs.answers.answer import Answer, grouped
 from real_systems.kafka.logs.answers.findings import Finding

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from protocol_lab.visible_text import visible
+from protocol_lab.errors import visible
 
 _QUOTED = 100
 """Characters of a line that are quoted."""
