@@ -18,8 +18,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from protocol_lab.site.build import build
-from real_systems.kafka.promise.cluster_settings import Settings
-from real_systems.promise.promise_page import text_of
+from real_systems.kafka.cluster_settings import Settings
+from real_systems.promise_page import text_of
 from tests.__main__ import find_chromium
 from tests.browser.conftest import CHROMIUM_OPTIONS
 

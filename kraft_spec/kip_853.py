@@ -167,6 +167,6 @@ spec = kip_853_spec(
     "kip_853",
     __doc__,
     original="kraft_kip_853",
-    tlc="kraft_spec.tlc.kip_853",
+    tlc="kraft_spec.tlc",
     configurations=CONFIGURATIONS,
 )

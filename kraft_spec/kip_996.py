@@ -21,10 +21,13 @@ Source: Jack Vanlightly, https://github.com/Vanlightly/kafka-tlaplus, the module
 KIP-996, KIP-853, KIP-595.
 """
 
+from typing import Any
+
 from kraft_spec.actions import cluster as shared_cluster
 from kraft_spec.actions import replication as shared
 from kraft_spec.draw.choices import CHOICES
 from kraft_spec.draw.events import declare_messages, server_events
+from kraft_spec.draw.servers import Added, describe_servers
 from kraft_spec.kip_853 import (
     DECISIONS,
     hosts_without_a_server,
@@ -32,12 +35,43 @@ from kraft_spec.kip_853 import (
     within_messages_in_flight,
 )
 from kraft_spec.pre_vote import cluster, elections, replication
-from kraft_spec.pre_vote.liveness import declare_liveness
 from kraft_spec.pre_vote.model import *
-from kraft_spec.pre_vote.picture import draw_with_pre_vote
-from kraft_spec.pre_vote.properties import declare_properties
-from kraft_spec.pre_vote.situations import declare_situations
+from kraft_spec.pre_vote.properties import declare_liveness, declare_properties, declare_situations
 from protocol_lab import *
+from protocol_lab import NONE
+from protocol_lab.drawing import Cluster, drawing_of
+
+
+def describe_with_pre_vote(s: Any, c: Any) -> Cluster:
+    """With what decides on a pre-vote, and the timeouts that need no reason."""
+    limit = c.max_disruptive_election_triggers
+    return describe_servers(
+        s,
+        c,
+        Added(
+            title="KRaft · KIP-996",
+            crashes="max_perm_crashes",
+            remarks={
+                server: text
+                for server in range(1, c.max_spawned_servers + 1)
+                if (text := _remark(s, server))
+            },
+            counters=[("timeouts without a reason", s.aux_ctrs.disruptive_ctr, limit)],
+        ),
+    )
+
+
+def _remark(s: Any, server: int) -> str:
+    """Whether a follower has fetched, and which leader a prospective still knows."""
+    if s.state[server] == "follower":
+        return "has fetched" if s.has_fetch_success[server] else "has not fetched yet"
+    if s.state[server] == "prospective" and s.leader[server] != NONE:
+        return f"knows leader {s.leader[server]}"
+    return ""
+
+
+draw_with_pre_vote = drawing_of(describe_with_pre_vote)
+
 
 ACTIONS = (  # in the order of the original's Next
     shared_cluster.start_new_server,
@@ -86,7 +120,7 @@ spec = Spec(
     Constants,
     __doc__,
     original="kraft_kip_996",
-    tlc="kraft_spec.tlc.kip_996",
+    tlc="kraft_spec.pre_vote.tlc",
     draw=draw_with_pre_vote,
     lifelines=(Server,),
     events=server_events,

@@ -138,9 +138,9 @@ def _logs(options: argparse.Namespace) -> int:
 
 def _promise(options: argparse.Namespace) -> int:
     from real_systems.bookkeeper import ledger_settings
-    from real_systems.kafka.promise.cluster_settings import read, row_of, text_of
-    from real_systems.kafka.promise.promise_of_logs import outlook
-    from real_systems.promise.promise_table import promise
+    from real_systems.kafka.cluster_settings import read, row_of, text_of
+    from real_systems.kafka.promise_of_logs import outlook
+    from real_systems.promise_table import promise
 
     names = ("release", "replicas", "min_isr", "acks", "unclean", "elr", "racks")
     given = {name: getattr(options, name) for name in names}

@@ -1,14 +1,17 @@
-"""What notebooks import: the runs of real systems that travel with the kit, and what settings
-promise."""
+"""What notebooks import: the runs of real systems that travel with the kit, what settings promise,
+and an incident to be played."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protocol_lab.errors import LabError
-from real_systems.kafka.promise.cluster_settings import read, row_of
-from real_systems.promise.promise_table import Report
-from real_systems.promise.promise_table import promise as report_of
+from real_systems.kafka.cluster_settings import read, row_of
+from real_systems.promise_table import Report
+from real_systems.promise_table import promise as report_of
 from real_systems.runner.stories import recorded, run, story_of
 from real_systems.runner.story_views import StoryRun
+
+if TYPE_CHECKING:
+    from protocol_lab.teaching.incident import Incident
 
 
 def real(name: str, release: str = "", live: bool = False, **settings: str) -> StoryRun:
@@ -39,3 +42,15 @@ def promise(faults: str = "", **settings: Any) -> Report:
     """
     texts = {name: str(value).lower() for name, value in settings.items()}
     return report_of(read([], **texts), (row_of(faults),) if faults else ())
+
+
+def on_call(case: str = "one_power_cut", seed: int = 0) -> "Incident":
+    """An incident to be played. case: one of `kafka.on_call.cases.CASES`; seed: 0 is the case's own
+    story, 1 the same with brokers 2 and 3 exchanged, others another night. Raises LabError."""
+    from protocol_lab.teaching.incident import Incident  # a page lacks Jupyter's packages
+    from real_systems.kafka.on_call.play import view
+
+    shown = view(case, seed)
+    if "error" in shown:
+        raise LabError(shown["error"])
+    return Incident(view, case, seed)

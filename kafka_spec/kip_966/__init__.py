@@ -19,9 +19,8 @@ In reading order:
 - controller: who is fenced, ISR and ELR, elections, registration, AlterPartition, reassignment
 - broker: its life, the metadata that it follows, ISR changes that a leader asks for
 - replica: the high watermark, writes, fetches, truncation
-- properties, liveness, situations: what is claimed, and what to look for
-- configurations: the releases of Kafka
-- picture, events, wording: how a state and a step are shown
+- properties, liveness: what is claimed, and what to look for
+- picture, events: how a state and a step are shown
 - tlc: what only comparisons with TLC need
 
 Offsets count from 1, and end offset and high watermark are exclusive, as in the original.
@@ -37,14 +36,66 @@ KIP-966. last_known_leader is Kafka's own (`PartitionChangeBuilder` 4.3.1).
 
 from kafka_spec.draw.choices import BROKERS
 from kafka_spec.kip_966 import broker, controller, replica
-from kafka_spec.kip_966.configurations import CONFIGURATIONS
 from kafka_spec.kip_966.events import broker_events, declare_messages
 from kafka_spec.kip_966.liveness import declare_liveness
 from kafka_spec.kip_966.model import *
 from kafka_spec.kip_966.picture import draw_kip_966
-from kafka_spec.kip_966.properties import declare_properties
-from kafka_spec.kip_966.situations import declare_situations
+from kafka_spec.kip_966.properties import declare_properties, declare_situations
 from protocol_lab import *
+
+# A release is a set of rules, as it is when it is installed; on a 4.0 the ELR can be switched on
+# (`eligible.leader.replicas.version=1`), and it then has the rules of 4.1. Sizes and limits are
+# those of the last replica standing: one session expires, and one broker loses its log.
+ONE_OF_EACH = {"fence_broker_limit": 1, "data_loss_shutdown_limit": 1}
+WITHOUT_ELR = ONE_OF_EACH | {"eligible_leader_replicas": False}
+WITH_ELR = ONE_OF_EACH | {"elr_without_isr": True, "last_known_leader": True}
+
+CONFIGURATIONS = (
+    Configuration(
+        "default",
+        "two replicas, and one broker that loses its log",
+        "111,555 distinct states",
+    ),
+    Configuration(
+        "shipped",
+        "three replicas, as in kafka_replication_kip_966.cfg, which comes with the original and has"
+        " a VIEW",
+        "not explored to the end",
+        {
+            "broker_count": 3,
+            "init_replication_factor": 3,
+            "min_isr": 2,
+            "init_isr_size": 2,
+            "fence_broker_limit": 1,
+        },
+    ),
+    Configuration(
+        "release_3_6",
+        "no ELR, and the leader commits alone: one power cut loses a record",
+        "not explored to the end",
+        WITHOUT_ELR | {"strict_min_isr": False},
+    ),
+    Configuration(
+        "release_3_7",
+        "no ELR; the high watermark waits for min_isr members (KAFKA-15583): one power cut loses a"
+        " record",
+        "not explored to the end",
+        WITHOUT_ELR,
+    ),
+    Configuration(
+        "release_4_0",
+        "the same: there is an ELR, but it is off",
+        "not explored to the end",
+        WITHOUT_ELR,
+    ),
+    Configuration(
+        "release_4_1",
+        "ELR, disjoint from the ISR, and the last known leader: 4.1 and later",
+        "not explored to the end",
+        WITH_ELR,
+    ),
+)
+
 
 ACTIONS = (  # in the order of the original's Next
     controller.unclean_recovery,

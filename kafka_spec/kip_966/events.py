@@ -1,16 +1,59 @@
-"""The events of a step, for sequence diagrams: messages, and what changes at brokers."""
+"""The events of a step, for sequence diagrams: messages in few words, and what changes at brokers.
+
+The model counts offsets, and leaders' and partitions' epochs, from 1, as its original does; all
+that is shown counts them from 0, as Kafka.
+"""
 
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_spec.kip_966 import wording
-from kafka_spec.kip_966.model import Broker, ReplicaStatus
+from kafka_spec.kip_966.model import Broker, Error, ReplicaStatus
 from protocol_lab import Spec
 from protocol_lab.drawing import letter, or_none, set_text
 from protocol_lab.model.declarations import lifeline
+from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 from protocol_lab.model.step_text import Step
 from protocol_lab.traces.events import AT_ONCE, CRASH, EVERYBODY, RESTART, Arrow, Event, Note
+
+
+def register_request(message: Any) -> str:
+    """A broker registers."""
+    file = f"clean, epoch {message.broker_epoch}" if message.broker_epoch else "unclean"
+    return f"register ({file})"
+
+
+def register_answer(message: Any) -> str:
+    """The broker's new epoch."""
+    return f"broker epoch {message.broker_epoch}"
+
+
+def alter_request(message: Any) -> str:
+    """The ISR that a leader asks for."""
+    return f"ISR {set_text(message.isr)}? p{message.partition_epoch - 1}"
+
+
+def alter_answer(message: Any) -> str:
+    """The ISR as it is now, or why it was refused."""
+    if message.error != "nil":
+        return Error.names[message.error].replace("_", " ")
+    return f"ISR {set_text(message.isr)} p{message.partition_epoch - 1}"
+
+
+def fetch_request(message: Any) -> str:
+    """From where a follower wants records."""
+    return f"fetch {message.fetch_offset - 1}"
+
+
+def fetch_answer(message: Any) -> str:
+    """A record, or why there is none."""
+    if message.error != "nil":
+        return Error.names[message.error].replace("_", " ")
+    if message.diverges:
+        return f"diverges at {message.diverging_offset - 1}"
+    told = letter(message.record.value) if message.record.value != NONE else "nothing new"
+    return f"{told}, hw {message.hwm - 1}"
+
 
 CONTROLLER = "controller"
 STOPPING = ("data_loss_shutdown", "no_data_loss_shutdown")
@@ -19,15 +62,15 @@ STOPPING = ("data_loss_shutdown", "no_data_loss_shutdown")
 def declare_messages(spec: Spec) -> None:
     """Declare where messages are in flight, and a label for each kind."""
     for bag, source, dest, label in (
-        ("register_requests", "source", CONTROLLER, wording.register_request),
-        ("register_responses", CONTROLLER, "dest", wording.register_answer),
-        ("alter_requests", "source", CONTROLLER, wording.alter_request),
-        ("alter_responses", CONTROLLER, "dest", wording.alter_answer),
+        ("register_requests", "source", CONTROLLER, register_request),
+        ("register_responses", CONTROLLER, "dest", register_answer),
+        ("alter_requests", "source", CONTROLLER, alter_request),
+        ("alter_responses", CONTROLLER, "dest", alter_answer),
     ):
         spec.messages(f"messages.{bag}", source=source, dest=dest, label=label)
     for bag, label in (
-        ("fetch_requests", wording.fetch_request),
-        ("fetch_responses", wording.fetch_answer),
+        ("fetch_requests", fetch_request),
+        ("fetch_responses", fetch_answer),
     ):
         spec.messages(
             f"messages.{bag}", source="source", dest="dest", lost_by=STOPPING, label=label

@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 from kafka_spec.draw import LEGEND
-from kafka_spec.kip_966.model import BrokerStatus, is_offline
-from kafka_spec.kip_966.wording import (
+from kafka_spec.kip_966.events import (
     alter_answer,
     alter_request,
     fetch_answer,
@@ -17,6 +16,7 @@ from kafka_spec.kip_966.wording import (
     register_answer,
     register_request,
 )
+from kafka_spec.kip_966.model import BrokerStatus, is_offline
 from protocol_lab.drawing import *
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members

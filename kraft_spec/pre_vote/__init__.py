@@ -8,8 +8,7 @@ leader checks before a reconfiguration are those of `kraft_spec.actions`. In rea
 - elections: who gives up, who asks first, who says yes, who leads
 - replication: who fetches, and what a leader makes of it
 - cluster: servers that are added, removed, restarted or lost; links that go down
-- properties: the original's claims, under its names
-- liveness: what must eventually happen, and under which fairness
-- situations: what is worth looking for
-- picture: what the picture shows in addition
+- properties: the original's claims, under its names; what must eventually happen, under which
+  fairness; what is worth looking for
+- tlc: what only comparisons with TLC need
 """

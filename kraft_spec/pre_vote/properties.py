@@ -1,8 +1,20 @@
 """What is claimed of KRaft with pre-vote: the original's safety properties, under its names.
 
-Some are those of `kraft.kip_853` under other names. Then follow the kit's own.
+Some are those of `kraft.kip_853` under other names. Then follow the kit's own, what must eventually
+happen with test_liveness, and situations that are worth finding.
+
+Fair is, weakly and as in the original, everything that servers do by themselves, for each server or
+pair of servers. While timeouts without a reason are left (max_disruptive_election_triggers),
+fairness also forces them.
 """
 
+from kraft_spec.actions import replication as shared
+from kraft_spec.liveness import (
+    eventually_leader_elected,
+    reconfiguration_not_stuck,
+    values_eventually_acked,
+)
+from kraft_spec.pre_vote import elections, replication
 from kraft_spec.pre_vote.model import *
 from kraft_spec.properties import (
     acked_value_not_lost,
@@ -13,6 +25,7 @@ from kraft_spec.properties import (
     no_illegal_state,
     no_log_divergence,
 )
+from kraft_spec.situations import a_later_leader, nobody_leads
 from protocol_lab import *
 
 OF_OBSERVERS = ("leader", "follower", "unattached", "resigned")
@@ -110,3 +123,103 @@ def declare_properties(spec: Spec) -> None:
     spec.step_invariant(epoch_monotone, by_default=False)
     spec.step_invariant(one_vote_in_an_epoch, by_default=False)
     spec.step_invariant(hwm_monotone, by_default=False)
+
+
+# --- What must eventually happen ---------------------------------------------------------------
+
+
+def is_prospective(s: State, c: Constants, server) -> bool:
+    """Does the server ask whether it would be elected?"""
+    return s.state[server] == "prospective"
+
+
+def is_alone_or_answered(s: State, c: Constants, server) -> bool:
+    """Does it ask no more, or can it reach no member that does not ask as well?"""
+    return s.state[server] != "prospective" or not any(
+        peer != server and is_connected(s, server, peer) and s.state[peer] != "prospective"
+        for peer in s.config[server].members
+    )
+
+
+def not_stuck_in_prospective(server: Server):
+    """Who asks whether it would be elected is eventually done, or reaches only others that ask."""
+    return leads_to(is_prospective, is_alone_or_answered)
+
+
+def declare_liveness(spec: Spec) -> None:
+    """Register the fairness, 6n + 9n² conditions for n servers, and the claims."""
+    spec.weakly_fair(
+        elections.check_quorum_resign,
+        elections.voter_fetch_timeout,
+        elections.voter_election_timeout,
+        elections.resigned_election_timeout,
+        elections.conclude_pre_vote,
+        elections.become_leader,
+        each="server",
+    )
+    spec.weakly_fair(
+        elections.resend_begin_quorum_epoch_request,
+        replication.send_fetch_request,
+        each=("server", "peer"),
+    )
+    spec.weakly_fair(
+        elections.handle_vote_request,
+        elections.handle_vote_response,
+        elections.accept_begin_quorum_request,
+        shared.reject_fetch_request,
+        shared.diverging_fetch_request,
+        replication.accept_fetch_request,
+        replication.handle_fetch_response,
+        each=("message.dest", "message.source"),
+    )
+    spec.property(values_eventually_acked)
+    spec.property(reconfiguration_not_stuck)
+    spec.property(eventually_leader_elected)
+    spec.property(not_stuck_in_prospective)
+
+
+# --- Situations --------------------------------------------------------------------------------
+
+
+def a_server_asks_first(s: State, c: Constants) -> bool:
+    """A server has timed out, and asks whether it would be elected."""
+    return any(s.state[server] == "prospective" for server in range(1, c.max_spawned_servers + 1))
+
+
+def a_follower_would_vote(s: State, c: Constants) -> bool:
+    """A follower has not yet fetched from its leader: until then it grants pre-votes."""
+    return any(
+        s.state[server] == "follower"
+        and s.role[server] == "voter"
+        and not s.has_fetch_success[server]
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def two_servers_ask_first(s: State, c: Constants) -> bool:
+    """Two servers ask whether they would be elected: each grants the other's request."""
+    return any(
+        s.state[server] == "prospective" and s.state[other] == "prospective"
+        for server in range(1, c.max_spawned_servers + 1)
+        for other in range(1, server)
+    )
+
+
+def who_asks_knows_a_leader(s: State, c: Constants) -> bool:
+    """A server asks whether it would be elected, and its leader still leads."""
+    return any(
+        s.state[server] == "prospective"
+        and s.leader[server] != NONE
+        and s.state[s.leader[server]] == "leader"
+        for server in range(1, c.max_spawned_servers + 1)
+    )
+
+
+def declare_situations(spec: Spec) -> None:
+    """Register them."""
+    spec.situation(a_server_asks_first, expected=True)
+    spec.situation(a_later_leader, expected=True)
+    spec.situation(a_follower_would_vote)
+    spec.situation(two_servers_ask_first)
+    spec.situation(who_asks_knows_a_leader)
+    spec.situation(nobody_leads)

@@ -1,7 +1,7 @@
 """*What can my ledger lose?* in a page."""
 
 from real_systems.bookkeeper.ledger_settings import FIRST, Settings, golden_cells, read
-from real_systems.promise.promise_page import Page
+from real_systems.promise_page import Page
 
 _FILES = (
     '<p class="lab-chooser">Or drop files here: <code>bk_server.conf</code>, or Pulsar’s'

@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 from bookkeeper_spec import properties, protocol, with_limbo
 from protocol_lab.errors import LabError, quoted, shortened, unknown
 from protocol_lab.model.spec import Model
-from real_systems.promise import promise_table
-from real_systems.promise.promise_table import Row
+from real_systems import promise_table
+from real_systems.promise_table import Row
 from real_systems.runner.recordings import Recording
 
 JOURNALS = {

@@ -11,11 +11,11 @@ import pytest
 from protocol_lab.errors import LabError
 from protocol_lab.page.engine_files import engine_script
 from protocol_lab.site.build import build
+from real_systems.kafka.cluster_settings import ROWS, read
 from real_systems.kafka.logs import report
 from real_systems.kafka.logs.in_a_page import MOST_MEGABYTES
-from real_systems.kafka.promise.cluster_settings import ROWS, read
-from real_systems.promise.promise_page import cell_of
-from real_systems.promise.promise_table import searched
+from real_systems.promise_page import cell_of
+from real_systems.promise_table import searched
 from tests import ROOT
 from tests.__main__ import not_run
 from tests.browser.test_site import opening

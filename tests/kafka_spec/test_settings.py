@@ -10,7 +10,7 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 from protocol_lab.traces.walk import Walk
 from real_systems.bookkeeper import ledger_settings
-from real_systems.kafka.promise.cluster_settings import WITH_ELR, golden_cells, release_of
+from real_systems.kafka.cluster_settings import WITH_ELR, golden_cells, release_of
 from real_systems.runner.stories import stories
 
 NO_FAULTS = {"stops": 0, "pauses": 0, "power_cuts": 0}

@@ -14,9 +14,9 @@ from protocol_lab.model.transitions import evaluate
 from protocol_lab.traces.scenarios import play
 from protocol_lab.traces.walk import Walk
 from real_systems.bookkeeper import ledger_page, ledger_settings
-from real_systems.kafka.promise import cluster_page, cluster_settings
-from real_systems.promise.promise_page import _story
-from real_systems.promise.promise_table import Cell, Row, in_short, searched
+from real_systems.kafka import cluster_page, cluster_settings
+from real_systems.promise_page import _story
+from real_systems.promise_table import Cell, Row, in_short, searched
 from tests import ROOT
 
 

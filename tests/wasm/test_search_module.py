@@ -27,8 +27,8 @@ from protocol_lab.model.step_text import steps_between
 from protocol_lab.model.transitions import evaluate, initial
 from protocol_lab.page.searches import is_broken, name_of, question, repeated
 from real_systems.bookkeeper import ledger_settings
-from real_systems.kafka.promise.cluster_settings import FIRST, golden_cells
-from real_systems.promise.promise_table import Row, Settings
+from real_systems.kafka.cluster_settings import FIRST, golden_cells
+from real_systems.promise_table import Row, Settings
 from tests import ROOT
 from tests.golden_table import Golden, as_told, golden_rows
 
@@ -193,7 +193,7 @@ LEDGERS = [
 def main() -> None:
     """Write the file, as WebAssembly searches; the tests compare it with the other engines."""
     folder = ROOT / "real_systems"
-    write(folder / "kafka" / "promise" / "cells.json", FIRST, ASKED)
+    write(folder / "kafka" / "cluster_cells.json", FIRST, ASKED)
     write(folder / "bookkeeper" / "ledger_cells.json", ledger_settings.FIRST, LEDGERS)
 
 

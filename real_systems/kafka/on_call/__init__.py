@@ -9,5 +9,4 @@ best_play      the best play, by a search over what could be known
 written_lines  what the cluster logs meanwhile, and what its tools print
 quorum         the case of a controller quorum, by another model
 play           a play as it is shown, and the rewind
-widget         the play in a notebook
 """

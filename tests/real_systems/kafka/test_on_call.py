@@ -14,7 +14,7 @@ from real_systems.kafka.on_call import best_play, quorum
 from real_systems.kafka.on_call.cases import CASES, begin
 from real_systems.kafka.on_call.incident import Command, commands, done, lost, state, wrong
 from real_systems.kafka.on_call.play import Play, answer, view
-from real_systems.kafka.on_call.widget import on_call
+from real_systems.notebook import on_call
 from real_systems.runner.stories import recorded, story_of
 
 ROOT = Path(__file__).parents[3]

@@ -8,8 +8,7 @@ import pytest
 from kafka_spec.settings import RELEASES
 from protocol_lab.cli import main
 from protocol_lab.errors import LabError
-from real_systems.kafka.logs.report import recorded as recorded_logs
-from real_systems.kafka.promise.cluster_settings import (
+from real_systems.kafka.cluster_settings import (
     ROWS,
     Settings,
     golden_cells,
@@ -17,9 +16,10 @@ from real_systems.kafka.promise.cluster_settings import (
     release_of,
     row_of,
 )
-from real_systems.kafka.promise.promise_of_logs import NEXT, outlook
-from real_systems.promise.promise_page import cell_of
-from real_systems.promise.promise_table import Cell, promise, recorded_runs, searched
+from real_systems.kafka.logs.report import recorded as recorded_logs
+from real_systems.kafka.promise_of_logs import NEXT, outlook
+from real_systems.promise_page import cell_of
+from real_systems.promise_table import Cell, promise, recorded_runs, searched
 from real_systems.runner.stories import story_of
 from real_systems.runner.story_views import command_of
 

@@ -21,13 +21,7 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import attempts, evaluate, initial
-from real_systems.kafka.logs.answers import facts
-from real_systems.kafka.logs.broker_events import away_at, events_of_brokers
-from real_systems.kafka.logs.histories import Cluster
-from real_systems.kafka.logs.moments import NONE, UNSAID, Moment, isr_text, leader_text
-from real_systems.kafka.logs.report import Report
-from real_systems.kafka.logs.report import read as read_logs
-from real_systems.kafka.promise.cluster_settings import (
+from real_systems.kafka.cluster_settings import (
     NO_FAULTS,
     PRICE,
     PROMISES,
@@ -36,6 +30,12 @@ from real_systems.kafka.promise.cluster_settings import (
     read,
     release_of,
 )
+from real_systems.kafka.logs.answers import facts
+from real_systems.kafka.logs.broker_events import away_at, events_of_brokers
+from real_systems.kafka.logs.histories import Cluster
+from real_systems.kafka.logs.moments import NONE, UNSAID, Moment, isr_text, leader_text
+from real_systems.kafka.logs.report import Report
+from real_systems.kafka.logs.report import read as read_logs
 
 NEXT = {
     "": "as it is",

@@ -17,8 +17,8 @@ from kafka_spec import settings as model
 from kafka_spec.settings import RELEASES
 from protocol_lab.errors import LabError, quoted, shortened
 from protocol_lab.model.spec import Model
-from real_systems.promise import promise_table
-from real_systems.promise.promise_table import Row, faults_of
+from real_systems import promise_table
+from real_systems.promise_table import Row, faults_of
 from real_systems.runner.recordings import Recording
 
 WITH_ELR = ("4.0", "4.1", "4.3")
@@ -258,10 +258,10 @@ FIRST = Settings(min_isr=2)
 
 
 def golden_cells() -> Iterator[tuple[Settings, Row, list[Any]]]:
-    """Cells whose figures are kept in `cells.json`, which `tests.wasm.test_search_module` writes:
-    distinct and generated states, the depth, the length of the shortest path to each broken
+    """Cells whose figures are kept in `cluster_cells.json`, which `tests.wasm.test_search_module`
+    writes: distinct and generated states, the depth, the length of the shortest path to each broken
     promise, and whether the shortest loss destroys every copy."""
-    text = Path(__file__).with_name("cells.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("cluster_cells.json").read_text(encoding="utf-8")
     for line in json.loads(text):
         settings = replace(FIRST, **line["settings"])
         for name, figures in line["cells"].items():

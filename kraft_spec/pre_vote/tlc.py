@@ -1,4 +1,4 @@
-"""The same for `kraft.kip_996`; see `kip_853`."""
+"""How often TLC counts a step as generated: for `kraft.kip_996`, as `kraft_spec.tlc` says."""
 
 from kraft_spec.actions.replication import has_failed_fetch, has_lost_fetch
 from kraft_spec.model import Pair, all_pairs, is_majority, pairs_of
@@ -6,7 +6,7 @@ from kraft_spec.pre_vote import cluster, elections, replication
 from kraft_spec.pre_vote.cluster import possible_winners
 from kraft_spec.pre_vote.elections import has_lost_majority, may_be_disrupted, waits_for_votes
 from kraft_spec.pre_vote.replication import looks_for_leader, tries_another, ways_to_follow
-from kraft_spec.tlc import kip_853
+from kraft_spec.tlc import of_position
 from protocol_lab import NodeSet
 
 
@@ -57,5 +57,5 @@ MULTIPLICITIES = {
     elections.voter_fetch_timeout: of_fetch_timeout,
     elections.conclude_pre_vote: of_conclusion,
     replication.send_fetch_request: of_fetch,
-    replication.accept_fetch_request: kip_853.of_position,
+    replication.accept_fetch_request: of_position,
 }

@@ -4,14 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafka_spec.settings import RELEASES
-from real_systems.kafka.promise.cluster_settings import (
-    FIRST,
-    WITH_ELR,
-    Settings,
-    golden_cells,
-    read,
-)
-from real_systems.promise.promise_page import Page
+from real_systems.kafka.cluster_settings import FIRST, WITH_ELR, Settings, golden_cells, read
+from real_systems.promise_page import Page
 
 _FILES = (
     '<p class="lab-chooser">Or drop files here: <code>server.properties</code>, a Strimzi resource,'

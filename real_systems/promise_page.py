@@ -21,7 +21,7 @@ from protocol_lab.page.searches import name_of, question
 from protocol_lab.stepper.starting_point import begin
 from protocol_lab.stepper.static_view import static_html
 from protocol_lab.traces.walk import Walk
-from real_systems.promise.promise_table import Cell, Row, Settings, in_a_sentence, story_along
+from real_systems.promise_table import Cell, Row, Settings, in_a_sentence, story_along
 from real_systems.runner.story_views import StoryRun, command_of
 
 Search = Callable[[str, str, str], Awaitable[str]]
