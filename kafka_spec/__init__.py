@@ -18,7 +18,7 @@
 
 `kip_966` is a package, with a reading order of its own. The two before it, the first two and the
 last are whole in their modules. The five in between share their parts: `model` has the constants
-and the state, `actions` what several of them do, `properties` what is claimed, `liveness` what
+and the state, `actions` what several of them do, `properties` what is claimed and what
 should eventually happen, `situations` what is worth finding.
 `in_real_kafka.md` maps each name to Kafka's code, settings and log lines.
 

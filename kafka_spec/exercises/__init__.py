@@ -4,5 +4,5 @@
 Every task, its hints and its worked answer stand here and nowhere else; the notebooks show them
 with one line. A check explores the learner's answer; its figures come from that run.
 
-`search_answers` answers questions of the lesson `the_talk`.
+`the_talk` has the answers to questions of the lesson of this name, too.
 """

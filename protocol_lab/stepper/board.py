@@ -23,7 +23,7 @@ from protocol_lab.model.parameters import Member, count_of, follow
 from protocol_lab.model.spec import Action
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import Attempt
-from protocol_lab.traces.narration import narrated
+from protocol_lab.traces.events import narrated
 from protocol_lab.traces.scenarios import split_caption
 from protocol_lab.traces.walk import Moment, Standing, Walk
 

@@ -9,7 +9,7 @@ from typing import Any
 from protocol_lab.drawing import Bar, Card, Cluster, Entry, Flag, Lane, Text, Value, drawing_of
 from protocol_lab.explain.wording import letter
 from protocol_lab.model.layout import NONE
-from pulsar_spec.draw.wording import cursor_text, horizon_text, key_text, message_text, value_text
+from pulsar_spec.draw.events import cursor_text, horizon_text, key_text, message_text, value_text
 
 NEXT_STEPS = (
     "phase 1, read the topic",

@@ -137,7 +137,7 @@ def test_an_answer_is_computed_when_it_is_asked_for(monkeypatch):
     stepper = PlainStepper(lesson_named("kafka/the_talk"))
     asks = [each["ask"] for each in stepper.lesson["beats"] if each["ask"]]
     number = next(each["number"] for each in asks if each["question"].startswith("Suppose"))
-    failing = "kafka_spec.exercises.search_answers.moves_before_the_loss"
+    failing = "kafka_spec.exercises.the_talk.moves_before_the_loss"
     monkeypatch.setattr(failing, lambda: 1 / 0)
     told = answered(stepper, number)
     assert (told["right"], "can't be computed" in told["failed"]) == (None, True)

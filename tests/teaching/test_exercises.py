@@ -27,7 +27,7 @@ from tests.answers.kafka import SAID
 from tests.spec_checks import packages
 from tests.work_units import one_in
 
-QUICK = ("kafka_spec.exercises.start", "kraft_spec.exercises.divergence")
+QUICK = ("kafka_spec.exercises.start", "kraft_spec.exercises.reconfiguration")
 """The modules whose exercises compile little."""
 
 AT_LENGTH = ("on_spark",)

@@ -15,7 +15,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.model.step_text import initial_texts
 from protocol_lab.notebook import scenario
-from protocol_lab.traces.narration import LONGEST, narrated
+from protocol_lab.traces.events import LONGEST, narrated
 from protocol_lab.traces.scenarios import (
     Scenario,
     parse_scenario,

@@ -10,9 +10,16 @@ from typing import Any
 from protocol_lab.checker.result import Verdict
 from protocol_lab.errors import LabError, unknown, visible
 from real_systems.kafka.logs.answers import facts
-from real_systems.kafka.logs.answers.answer import Answer, grouped
 from real_systems.kafka.logs.answers.findings import Finding
-from real_systems.kafka.logs.answers.rules import RULES, Lack, found_in, judge, lacks_of
+from real_systems.kafka.logs.answers.rules import (
+    RULES,
+    Answer,
+    Lack,
+    found_in,
+    grouped,
+    judge,
+    lacks_of,
+)
 from real_systems.kafka.logs.broker_events import (
     Event,
     events_of_brokers,

@@ -5,7 +5,7 @@ In reading order:
 unread            what was not understood, and lines that may be of several brokers
 archives          folders and archives, unpacked as long as they are read
 sources           the files of a folder, whatever they are called
-lines             the lines of logs, in any layout, and whose they are
+lines             the lines of logs, in any layout
 entries           the entries of a log, with their times, and dates for those that lack them
 metadata_log      the controller's decisions, record by record, and snapshots of what they come to
 broker_lines      the facts in the brokers' and controllers' lines
@@ -13,5 +13,5 @@ tool_output       what kafka-topics, kafka-metadata-quorum and replicas' logs sa
 metadata_records  records of the metadata log, from their bytes
 segments          logs as they are on disk: their batches, and the metadata log's records
 topic_segments    those of topics: where epochs begin, and where a log ends
-readings          what all files say, read in this process or elsewhere
+readings          what all files say, read in this process or elsewhere, and whose lines they are
 """
