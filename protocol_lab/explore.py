@@ -4,15 +4,8 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from protocol_lab.checker.options import (
-    ENGINES,
-    NATIVE,
-    SPARK,
-    engine_here,
-    search_class,
-    takes_options,
-    values_of,
-)
+from protocol_lab.checker.engines import engine_here, search_class
+from protocol_lab.checker.options import ENGINES, NATIVE, SPARK, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import OUT_OF_MEMORY, SearchRequest
 from protocol_lab.checker.result import Result

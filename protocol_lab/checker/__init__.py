@@ -1,6 +1,7 @@
 """Explicit-state model checking in one process, breadth first.
 
-options         declarations of a search's options, how others read them; the engines here
+options         declarations of a search's options, and how others read them
+engines         which engine searches in this process
 request         what a search is asked: properties, bounds, callbacks
 result          what a search answers: a verdict of three values, counts, a counterexample
 compiled_model  the compiled actions and properties of a model, their bits, and its initial states

@@ -1,11 +1,10 @@
-"""The options of a search (name, help, type, and who supports each), and the engine that is chosen.
+"""Declarations of the options of a search: name, help, type, and who supports each.
 
 People can set those fields of `request.SearchRequest` that are an `option`. `explore`, the
 check of temporal properties, the engines and the command line read these declarations, so that an
 option is written down once.
 """
 
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, cleandoc, signature
@@ -134,27 +133,3 @@ def takes_options(request_class: type, *askable: str) -> Callable[[Callable], Ca
         return function
 
     return described
-
-
-def engine_here(engine: str) -> str:
-    """The engine that was asked for; in place of the native one the reference engine where Numba is
-    not installed, as in a page."""
-    if engine == NATIVE and importlib.util.find_spec("numba") is None:
-        return PYTHON
-    return engine
-
-
-def search_class(engine: str) -> type:
-    """The class of an engine, imported only where it is used: Numba alone takes a second."""
-    if engine == NATIVE:
-        from protocol_lab.checker.breadth_first import NativeSearch
-
-        return NativeSearch
-    from protocol_lab.checker.reference import PythonSearch
-
-    return PythonSearch
-
-
-def fastest_search() -> type:
-    """The engine for searches of the kit's own, where nobody asks for one."""
-    return search_class(engine_here(NATIVE))

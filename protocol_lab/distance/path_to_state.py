@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from protocol_lab.checker.options import fastest_search
+from protocol_lab.checker.engines import fastest_search
 from protocol_lab.checker.request import GOAL, UNBOUNDED, SearchRequest
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate

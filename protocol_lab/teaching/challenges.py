@@ -28,7 +28,7 @@ from functools import cached_property
 from typing import Any
 
 from protocol_lab.catalog import load, spec_names
-from protocol_lab.checker.options import fastest_search
+from protocol_lab.checker.engines import fastest_search
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.checker.result import Result
