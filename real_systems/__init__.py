@@ -1,14 +1,14 @@
 """What real Kafka, BookKeeper and Pulsar do: lessons' stories acted out, and a cluster's own logs.
 
-runner        starts real systems as local processes, and keeps recordings of what they did
-kafka         clusters, stories and recordings of Kafka, and the reading of its logs
-bookkeeper    the same of BookKeeper, without logs
-pulsar        the same of Pulsar, without logs
-promise_table what settings promise: the search of a cell, why something is lost; in words
-promise_page  the same table in a page
-logged_runs   is the log of a real system a run of a spec?
-notebook      what notebooks import
-command_line  the commands `real`, `logs` and `promise`
+runner         starts real systems as local processes, and keeps recordings of what they did
+kafka          clusters, stories and recordings of Kafka, and the reading of its logs
+bookkeeper     the same of BookKeeper, without logs
+pulsar         the same of Pulsar, without logs
+promise_table  what settings promise: the search of a cell, why something is lost; in words
+promise_page   the same table in a page
+logged_runs    is the log of a real system a run of a spec?
+notebook       what notebooks import
+command_line   the commands `real`, `logs` and `promise`
 """
 
 SYSTEMS = ("bookkeeper", "kafka", "pulsar")
