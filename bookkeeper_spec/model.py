@@ -437,7 +437,7 @@ def placeholder_ensemble(c) -> NodeSet(Bookie):
 def symmetric_bookies(c) -> NodeSet(Bookie):
     """The bookies that are symmetric: none where the smallest ensemble is chosen among several."""
     is_symmetric = c.ensemble_choice == "any" or c.write_quorum == c.bookies
-    return nodes_up_to(c.bookies) if is_symmetric else 0
+    return nodes_up_to(c.bookies) if is_symmetric else nodes_up_to(0)
 
 
 # --- One message ---------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def ask_for_next_entry(s, c, client, has_read_all, lost) -> str:
         return "the recovery waits for answers to its last read"
     mine.recovery_phase = READ_WRITE
     mine.curr_read_entry = mine.lap + 1
-    mine.fenced = 0
+    mine.fenced = nodes_up_to(0)
     send(s.messages[client].reads[mine.lap].requests, mine.recovery_ensemble, lost)
     return TAKEN
 
@@ -228,11 +228,11 @@ def take_answer(s, c, client, bookie, data, status) -> None:
         mine.lap += 1
         add_pending_op(mine, mine.curr_read_entry, data)
     else:
-        mine.recovery_ensemble = 0
+        mine.recovery_ensemble = nodes_up_to(0)
     if status == UNKNOWN:
         mine.status = "recovery_aborted"
     mine.curr_read_entry = 0
-    mine.read_responses = 0
+    mine.read_responses = nodes_up_to(0)
 
 
 def client_receives_recovery_read_response(

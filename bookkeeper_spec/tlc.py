@@ -10,7 +10,7 @@ from bookkeeper_spec.unbounded_ledgers import reasons_to_fail, values
 from bookkeeper_spec.v4_13 import W1, W2, SomeWriter
 from bookkeeper_spec.with_limbo import same_kind
 from bookkeeper_spec.writing import failed_bookies
-from protocol_lab import NodeSet, nodes_up_to, only, subsets
+from protocol_lab import NodeSet, nodes_up_to, only, subsets, without_node
 
 
 def of_add(s, c, bookie, client, entry, lac, lost) -> int:
@@ -103,7 +103,7 @@ def of_w2_resend(s, c, entry, lost) -> int:
 
 def of_change_with_limbo(s, c, client, bookie, ensemble) -> int:
     """The lost messages to or from the bookie, times the number of possible ensembles."""
-    good = s.clients[client].curr_fragment.ensemble & ~only(bookie)
+    good = without_node(s.clients[client].curr_fragment.ensemble, bookie)
     time_outs = sum(
         count_lost_adds(s.messages[other].adds, bookie)
         for other in range(1, c.clients + 1)

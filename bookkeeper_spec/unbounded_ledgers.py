@@ -256,7 +256,7 @@ def bookie_sends_add_confirmed_response(
     s.b_entries[bookie].data[entry] = only(adds.data)
     if adds.trunc:
         for beyond in range(entry + 1, c.send_limit + 1):
-            s.b_entries[bookie].data[beyond] = 0
+            s.b_entries[bookie].data[beyond] = nodes_up_to(0)
     keep_marks(s, bookie, lac, lafr)
     return TAKEN
 

@@ -356,7 +356,7 @@ def without_one(s, c, writer, time_outs: NodeSet(Bookie), bookie) -> NodeSet(Boo
     ensemble = writer.curr_fragment.ensemble
     if not is_at_work(s, writer) or bookie not in ensemble & time_outs:
         return placeholder_ensemble(c)
-    return bookies_to_choose(s, c, ensemble & ~only(bookie), only(bookie))
+    return bookies_to_choose(s, c, without_node(ensemble, bookie), only(bookie))
 
 
 def replacements(s: State, c: Constants, writer, messages, bookie) -> NodeSet(Bookie):
@@ -377,7 +377,7 @@ def why_not_begin_fragment(s, writer, bookie, ensemble) -> str:
     """Why the client can't use this ensemble after its LAC, without the bookie; "" if it can."""
     if has_pending_resends(writer):
         return "pending adds have to be sent to the new ensemble first"
-    good = writer.curr_fragment.ensemble & ~only(bookie)
+    good = without_node(writer.curr_fragment.ensemble, bookie)
     if not is_valid_ensemble(s, ensemble, good, only(bookie)):
         return "the ensemble lacks a good bookie, has a failed one, or is a fragment's already"
     if not is_valid_next_fragment(s, writer.lac + 1):
@@ -417,7 +417,10 @@ def why_not_invalid(s: State, c: Constants, writer, messages, bookie) -> str:
         return reason
     if is_valid_next_fragment(s, writer.lac + 1):
         return "the fragment would not begin before another"
-    if smallest_ensemble(s, c, writer.curr_fragment.ensemble & ~only(bookie), only(bookie)) == 0:
+    if (
+        smallest_ensemble(s, c, without_node(writer.curr_fragment.ensemble, bookie), only(bookie))
+        == 0
+    ):
         return "there is no other ensemble"
     return TAKEN
 
@@ -674,8 +677,8 @@ def note_answer(mine, bookie, has_it, denies_it, entry, data) -> None:
 
 def forget_answers(mine) -> None:
     """Forget the answers about the entry: it is decided."""
-    mine.has_entry = 0
-    mine.no_such_entry = 0
+    mine.has_entry = nodes_up_to(0)
+    mine.no_such_entry = nodes_up_to(0)
     mine.curr_read_entry = Entry()
 
 

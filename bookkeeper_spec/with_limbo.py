@@ -183,7 +183,7 @@ def restart_with_data_loss(s: State, c: Constants, bookie) -> str:
         return "bookies have crashed max_crashes times"
     s.crashes += 1
     for entry in range(1, c.send_limit + 1):
-        s.b_entries[bookie].data[entry] = 0
+        s.b_entries[bookie].data[entry] = nodes_up_to(0)
     s.b_lac[bookie] = 0
     s.b_fenced = without_node(s.b_fenced, bookie)
     if c.fence_on_unclean_shutdown and (c.fence_closed_ledgers or s.meta_status != "closed"):
@@ -511,7 +511,7 @@ def finish_read(s: State, c: Constants, client, bookie, answer: SomeAnswer, entr
     mine = s.clients[client]
     handle(messages_with(s.messages[client], answer, entry, data), bookie)
     forget_answers(mine)
-    mine.is_unknown = 0
+    mine.is_unknown = nodes_up_to(0)
     mine.fenced = with_node(mine.fenced, bookie)
     bookies = asked_for(mine.fragments, entry)
     for other in range(1, c.clients + 1):

@@ -100,7 +100,7 @@ def exit(s: State, c: Constants, p: Process):
         return "the process is not in the critical section"
     s.crit = without_node(s.crit, p)
     s.req[p][p] = 0
-    s.ack[p] = 0
+    s.ack[p] = nodes_up_to(0)
     broadcast(s, c, p, Message(kind="rel"))
     return TAKEN
 

@@ -241,7 +241,7 @@ def leader_handle_update(s: State, c: Constants, update: Update):
         return "the leader knows this version or a later one"
     s.leader_state.isr = update.isr
     s.leader_state.version = update.version
-    s.leader_state.pending_isr = 0
+    s.leader_state.pending_isr = nodes_up_to(0)
     s.leader_state.pending_version = NO_VERSION
     return TAKEN
 

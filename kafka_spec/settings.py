@@ -399,7 +399,7 @@ def acknowledged_is_readable(s: State, c: Constants):
 @spec.invariant
 def acknowledged_is_on_a_disk(s: State, c: Constants):
     """Every record that was acknowledged is on some disk."""
-    kept = all(any(has(s, n, value) for n in nodes_up_to(c.replicas)) for value in s.acknowledged)
+    kept = all(any(has(s, n, value) for n in range(1, c.replicas + 1)) for value in s.acknowledged)
     return HOLDS if kept else "an acknowledged record is on no disk"
 
 

@@ -317,7 +317,7 @@ def change_isr(s, c, isrs: NodeSet(Replica)) -> None:
     if c.election_rule == "eligible_leader_replicas" and len(isrs) < c.min_isr:
         s.zk_state.eligible = (s.zk_state.eligible | s.zk_state.isrs) & ~isrs
     else:
-        s.zk_state.eligible = 0
+        s.zk_state.eligible = nodes_up_to(0)
     s.zk_state.isrs = isrs
 
 

@@ -9,11 +9,11 @@ from bookkeeper_spec.quorum_coverage import (
     few_do_not,
     no_ack_quorum_does_not,
 )
-from protocol_lab import contains, members, size, subsets
+from protocol_lab import subsets
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.svg import Svg, text_width
 from protocol_lab.explain.wording import node_set, spec_title, words
-from protocol_lab.model.node_sets import as_nodes
+from protocol_lab.model.node_sets import Nodes, as_mask, as_nodes
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import plain, view
 
@@ -26,13 +26,13 @@ CHIP_HEIGHT, LINE, SIZE = 26, 22, 13
 class Coverage:
     """Some bookies, which of them are the cohort, and which of these satisfy the property.
 
-    Sets are bitmasks. `responses` and `before` say what each bookie answered, now and in the
+    `responses` and `before` say what each bookie answered, now and in the
     previous state. `positive` and `negative` say that a bookie satisfies the property, or may not.
     """
 
     bookies: int
-    cohort: int
-    satisfying: int
+    cohort: Nodes
+    satisfying: Nodes
     ack_quorum: int
     positive: str
     negative: str
@@ -45,7 +45,7 @@ class Coverage:
     @property
     def definitions(self) -> list[tuple[bool, str]]:
         """What each of the four definitions says, and why, in numbers."""
-        satisfying, everybody = as_nodes(self.satisfying), as_nodes(self.cohort)
+        satisfying, everybody = self.satisfying, self.cohort
         others = everybody & ~satisfying
         cohort, have, lack = len(everybody), len(satisfying), len(others)
         needed = f"{cohort} - {self.ack_quorum} + 1 = {cohort - self.ack_quorum + 1}"
@@ -72,10 +72,10 @@ class Coverage:
         ]
 
     @property
-    def ack_quorums(self) -> list[int]:
+    def ack_quorums(self) -> list[Nodes]:
         """Every ack quorum of the cohort."""
-        found = (each for each in subsets(self.cohort) if size(each) == self.ack_quorum)
-        return sorted(found, key=lambda each: tuple(members(each)))
+        found = (each for each in subsets(self.cohort) if len(each) == self.ack_quorum)
+        return sorted(found, key=tuple)
 
     @property
     def alarms(self) -> list[str]:
@@ -102,8 +102,8 @@ def _draw_bookies(svg: Svg, coverage: Coverage, y: float) -> float:
     """The bookies side by side, the cohort's with solid borders; below them what they were."""
     for bookie in range(1, coverage.bookies + 1):
         x = MARGIN + (bookie - 1) * (BOX_WIDTH + GAP)
-        inside = contains(coverage.cohort, bookie)
-        covered = contains(coverage.satisfying, bookie)
+        inside = bookie in coverage.cohort
+        covered = bookie in coverage.satisfying
         border = {"stroke": palette.INK, "stroke_width": 1.6}
         if not inside:
             border = {"stroke": palette.LINE, "stroke_dasharray": "4 3"}
@@ -140,10 +140,10 @@ def _draw_bookies(svg: Svg, coverage: Coverage, y: float) -> float:
 
 def _response(coverage: Coverage, bookie: int) -> str:
     """What stands in a bookie's box."""
-    if not contains(coverage.cohort, bookie) and bookie not in coverage.responses:
+    if bookie not in coverage.cohort and bookie not in coverage.responses:
         return "–"
     says = words(coverage.responses.get(bookie, ""))
-    return f"{says} ✓".strip() if contains(coverage.satisfying, bookie) else says
+    return f"{says} ✓".strip() if bookie in coverage.satisfying else says
 
 
 def _draw_ack_quorums(svg: Svg, coverage: Coverage, y: float) -> float:
@@ -184,7 +184,7 @@ def _description(coverage: Coverage) -> str:
     """The text alternative."""
     bookies = "; ".join(
         f"bookie {bookie} {coverage.outside}"
-        if not contains(coverage.cohort, bookie)
+        if bookie not in coverage.cohort
         else f"bookie {bookie} {_response(coverage, bookie).replace('✓', '')}".strip()
         for bookie in range(1, coverage.bookies + 1)
     )
@@ -219,11 +219,11 @@ def _draw(
 
 def _responses(s) -> dict[int, str]:
     """What every bookie of the ensemble answered, by name."""
-    return {bookie: plain(s)["state"][bookie] for bookie in members(s.curr_ensemble)}
+    return {bookie: plain(s)["state"][bookie] for bookie in s.curr_ensemble}
 
 
-def _that_said(responses: dict[int, str], response: str, cohort: int) -> int:
-    return sum(1 << each for each in members(cohort) if responses[each] == response)
+def _that_said(responses: dict[int, str], response: str, cohort: Nodes) -> Nodes:
+    return as_nodes(as_mask(each for each in cohort if responses[each] == response))
 
 
 def _fencing(s, bookies: int, responses: dict[int, str], before: dict[int, str]) -> Coverage:

@@ -339,7 +339,7 @@ def send_alter_partition_request(s: State, c: Constants, broker: Broker, timed_o
     s.partition_pending_ap[broker] = PendingRequest(
         epoch=metadata.partition_epoch + 1, request=request
     )
-    for member in members(proposed):
+    for member in proposed:
         epoch = epoch_named(s, broker, member)
         s.partition_pending_ap[broker].request.epochs[member] = epoch
     add_once(s.messages.alter_requests, s.partition_pending_ap[broker].request)

@@ -298,7 +298,7 @@ def lose_disk(s, c, server) -> None:
     s.current_epoch[server] = 0
     s.leader[server] = NONE
     s.voted_for[server] = NONE
-    s.votes_recv[server] = 0
+    s.votes_recv[server] = nodes_up_to(0)
     s.hwm[server] = 0
     s.config[server] = Config()
     truncate(s.log[server], 0)
@@ -311,7 +311,7 @@ def lose_disk(s, c, server) -> None:
 
 def choosable_pairs(s, c) -> NodeSet(Pair):
     """The links from which those to be down are chosen; none if they can't change any more."""
-    return all_pairs(c) if s.net_connectivity_ctr < c.max_connectivity_changes else 0
+    return all_pairs(c) if s.net_connectivity_ctr < c.max_connectivity_changes else nodes_up_to(0)
 
 
 def change_network_connectivity(s: State, c: Constants, down: Subset(choosable_pairs)):

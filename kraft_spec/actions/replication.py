@@ -483,7 +483,7 @@ def switch_configuration(s, c, server, hwm) -> None:
     if is_voter != (s.role[server] == "voter"):
         s.role[server] = "voter" if is_voter else "observer"
         s.state[server] = "follower"
-        s.votes_recv[server] = 0
+        s.votes_recv[server] = nodes_up_to(0)
     track_members(s, c, server)
 
 

@@ -31,13 +31,13 @@ def enter(s, c, server, state: ServerState, epoch, leader, voted_for) -> None:
     s.current_epoch[server] = epoch
     s.leader[server] = leader
     s.voted_for[server] = voted_for
-    s.votes_recv[server] = 0
+    s.votes_recv[server] = nodes_up_to(0)
 
 
 def fail_pending_writes(s, server) -> None:
     """The clients that wait for a write of this server to be committed are told that it failed."""
     s.inv_neg_acked = s.inv_neg_acked | s.pending_ack[server]
-    s.pending_ack[server] = 0
+    s.pending_ack[server] = nodes_up_to(0)
 
 
 def transition_to_illegal_state(s, c, server) -> None:

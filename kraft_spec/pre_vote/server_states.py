@@ -31,7 +31,7 @@ def enter(s, c, server, state: ServerState, epoch, leader, voted_for) -> None:
     s.current_epoch[server] = epoch
     s.leader[server] = leader
     s.voted_for[server] = voted_for
-    s.votes_recv[server] = 0
+    s.votes_recv[server] = nodes_up_to(0)
 
 
 def transition_to_illegal_state(s, c, server) -> None:

@@ -116,7 +116,7 @@ def restart(s: State, c: Constants, server: Server):
     s.restarted += 1
     s.role[server] = "follower"
     s.memory[server] = Ballot()
-    s.votes[server] = 0
+    s.votes[server] = nodes_up_to(0)
     recover(s, c, server)
     return TAKEN
 
@@ -148,7 +148,7 @@ def may_lead(s: State, c: Constants, server):
 
 def recover(s: State, c: Constants, server):
     """A server that restarts reads its disk."""
-    s.votes[server] = 0
+    s.votes[server] = nodes_up_to(0)
 
 
 # --- Given: what is promised -----------------------------------------------------------------

@@ -119,7 +119,7 @@ def become_follower(s: State, c: Constants, replica: Replica):
     s.belief[replica].hw = min(s.belief[replica].hw, len(s.log[replica]))
     s.belief[replica].epoch = s.quorum.epoch
     s.belief[replica].leader = s.quorum.leader
-    s.belief[replica].isr = 0
+    s.belief[replica].isr = nodes_up_to(0)
     return TAKEN
 
 

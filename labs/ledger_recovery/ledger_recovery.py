@@ -144,8 +144,8 @@ def restore(s: State, c: Constants):
     alive = nodes_up_to(c.bookies) & ~s.crashed
     s.stored[s.recovery.next] = s.stored[s.recovery.next] | alive
     s.recovery.next += 1
-    s.recovery.having = 0
-    s.recovery.lacking = 0
+    s.recovery.having = nodes_up_to(0)
+    s.recovery.lacking = nodes_up_to(0)
     return TAKEN
 
 

@@ -34,7 +34,7 @@ def answer(s, c, message):
         return "the server has voted for another candidate"
     if message.term > s.memory[me].term:
         s.role[me] = "follower"
-        s.votes[me] = 0
+        s.votes[me] = nodes_up_to(0)
     s.memory[me] = Ballot(term=message.term, voted_for=message.source)
     s.disk[me] = s.memory[me]
     vote = Envelope(kind="vote", term=message.term, source=me, dest=message.source)
