@@ -163,10 +163,10 @@ class Kernel:
     def open(self, key: str, asked: str) -> None:
         """Begin a stepper where a saved walk stands.
 
-        asked, as JSON: the `saved` walk of `starting_point.resumed`, the cells that are `needed` for
-        its model if no package has its spec, for a challenge the steps of a `shortest` path, and
-        the `room` for the picture, if it is known. A walk that can't be taken is told as the part
-        "failed".
+        asked, as JSON: the `saved` walk of `starting_point.resumed`, the cells that are `needed`
+        for its model if no package has its spec, for a challenge the steps of a `shortest` path,
+        and the `room` for the picture, if it is known. A walk that can't be taken is told as the
+        part "failed".
         """
         wanted = json.loads(asked)
         try:
