@@ -11,9 +11,9 @@ from protocol_lab.errors import LabError
 from protocol_lab.lessons.lesson_files import lesson_named, lesson_names, parse_lesson
 from protocol_lab.lessons.played_lesson import PlayedLesson
 from protocol_lab.site.deck import write_deck
-from protocol_lab.stepper.static_view import printed_lesson, static_lesson
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.starting_point import resumed
+from protocol_lab.stepper.static_view import printed_lesson, static_lesson
 from protocol_lab.traces.scenarios import scenario
 from tests import PATIENCE
 

@@ -10,10 +10,9 @@ import pytest
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
 from protocol_lab.notebook import scenario
-from protocol_lab.site.sessions import ROOMS, as_script, frames_of
-from protocol_lab.site.front_page import contents, in_reading_order, page
 from protocol_lab.site.build import moved_pages, write_moved_pages
-from protocol_lab.site.sessions import Sessions
+from protocol_lab.site.front_page import contents, in_reading_order, page
+from protocol_lab.site.sessions import ROOMS, Sessions, as_script, frames_of
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.starting_point import begin
 from tests import ROOT
