@@ -117,7 +117,7 @@ def test_a_scenario_leads_to_the_violation(talk):
     expect_depth(stepper, 16)
     expect(stepper.locator(".ls-moment.ls-violated text")).to_have_text("56 ✗")
     expect(stepper.locator(".ls-caption")).to_contain_text(
-        re.compile(r"^Slide 56 Broker 2 .* Offset 1 is lost\.$")
+        re.compile(r"^Slide 56 Broker 2 is elected.* is lost\.$")
     )
 
 
