@@ -253,7 +253,9 @@ def opened_walk(page, number):
 
 @pytest.mark.parametrize(("size", "is_read"), [(999_000, True), (100_000_000, False)])
 def test_a_page_unpacks_as_much_of_a_link_as_the_kit(browser, size, is_read):
-    script, separator, _ = (JS / "page.js").read_text(encoding="utf-8").partition("// The page itself.")
+    script, separator, _ = (
+        (JS / "page.js").read_text(encoding="utf-8").partition("// The page itself.")
+    )
     assert separator  # what follows it looks for the steppers of a page
     packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     packed = packer.compress(b"# spec: kafka.kip_320\n# challenge: none\n#")
