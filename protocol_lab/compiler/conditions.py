@@ -4,7 +4,7 @@
     all(s.replica_log[r].end_offset <= 1 for r in range(1, c.replicas + 1))
 
 It may use the names of the spec's modules, the helpers for sets of nodes, the functions of Python
-in `CALLED`, and the kinds of expressions in `_ALLOWED`: numbers, names, comparisons, fields,
+in `BUILT_IN`, and the kinds of expressions in `_ALLOWED`: numbers, names, comparisons, fields,
 items, calls by name, and all, any, sum, min and max over a generator. It can't assign, print,
 import or call a method. It is compiled like an action.
 """
@@ -23,6 +23,9 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import enabled, initial, is_true
 from protocol_lab.reader.source_code import is_plain
 from protocol_lab.reader.unsupported_syntax import CALLED, EXPRESSIONS, kind_of_syntax
+
+BUILT_IN = CALLED | {"bool", "int"}
+"""Python's own functions that a condition may call."""
 
 _ALLOWED = (
     *(ast.Expression, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
@@ -90,7 +93,7 @@ def _refuse(model: Model, tree: ast.Expression, scope: dict[str, Any]) -> None:
                 what = f"the name {quoted(name)}, which begins with an underscore"
             case ast.Name(name) if name.startswith("_"):
                 what = f"the name {quoted(name)}, which begins with an underscore"
-            case ast.Name(name) if not (name in own or name in scope or name in CALLED):
+            case ast.Name(name) if not (name in own or name in scope or name in BUILT_IN):
                 what = f"the name {quoted(name)}, which neither the spec nor the kit has"
             case ast.Constant(value) if not isinstance(value, int | str):
                 what = f"the value {quoted(value)}: a state holds whole numbers and names"
@@ -125,7 +128,7 @@ def names_in_scope(model: Model) -> dict[str, Any]:
             or _is_struct(value)
             or value is enabled
         }
-    known = {each: getattr(builtins, each) for each in CALLED}
+    known = {each: getattr(builtins, each) for each in BUILT_IN}
     return {**scope, "__name__": __name__, "__builtins__": known}
 
 

@@ -33,6 +33,8 @@ LANGUAGE = frozenset(
 ) - {"choice", "extends", "flag", "storage", "enabled"}
 """The names of protocol_lab that a function of a protocol can use."""
 
+BUILTINS = CALLED | {"enumerate"}
+
 _ANNOTATIONS = frozenset({"bool", "int", "str", "NodeSet", "State", "Constants"})
 
 _PARTS_OF_LISTS = frozenset({"items", "length", "size"})
@@ -109,7 +111,7 @@ class _Reader:
         return _Refused(node, self.function, said)
 
     def expect_plain(self, node: ast.AST, name: str) -> None:
-        known = self.scope.callables | self.scope.values | LANGUAGE | CALLED
+        known = self.scope.callables | self.scope.values | LANGUAGE | BUILTINS
         if name.startswith("_"):
             raise self.refused(node, f"names that begin with _ can't be used: {name}")
         if name in known:
@@ -153,7 +155,7 @@ class _Reader:
             self.expression(child)
 
     def call(self, node: ast.Call) -> None:
-        known = self.scope.callables | LANGUAGE | CALLED
+        known = self.scope.callables | LANGUAGE | BUILTINS
         if not isinstance(node.func, ast.Name):
             raise self.refused(node, f"only functions can be called, not {_shown(node.func)}")
         if node.func.id not in known or node.func.id in self.own:
@@ -308,7 +310,7 @@ def taken_names(skeleton: ast.Module) -> frozenset[str]:
         one = tables.pop()
         found |= {each.get_name() for each in one.get_symbols() if each.is_global()}
         tables += one.get_children()
-    return frozenset(found | {*LANGUAGE, *CALLED, *dir(builtins), *protocol_lab.__all__})
+    return frozenset(found | {*LANGUAGE, *BUILTINS, *dir(builtins), *protocol_lab.__all__})
 
 
 def _refuse(skeleton: ast.Module, found: Submission) -> None:
@@ -371,7 +373,7 @@ def scope_of(skeleton: ast.Module) -> Scope:
     records = {each.name for each in classes if each.name not in ("State", "Constants")}
     drawing = {"lane", "describe"}
     return Scope(
-        frozenset((functions | records | (named - numbers)) - drawing - CALLED),
+        frozenset((functions | records | (named - numbers)) - drawing - BUILTINS),
         frozenset(numbers),
         frozenset(fields),
     )

@@ -68,10 +68,8 @@ EXPRESSIONS = (
 )
 """The kinds of expressions that a condition and a submission may have."""
 
-CALLED = frozenset(
-    ("abs", "all", "any", "bool", "enumerate", "int", "len", "max", "min", "range", "sum")
-)
-"""Python's own functions that a condition and a submission may call."""
+CALLED = frozenset({"abs", "all", "any", "len", "max", "min", "range", "sum"})
+"""Python's own functions that both a condition and a submission may call."""
 
 _NAMES: dict[type[ast.AST], str] = {
     **{kind: name for kind, (name, _) in _REFUSED.items()},
