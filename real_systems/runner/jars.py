@@ -109,11 +109,10 @@ def _fetch(artifacts: list[Artifact], folder: Path) -> None:
         description = place / "ivy.xml"
         description.write_text(_ivy(artifacts), encoding="utf-8")
         pattern = f"{place}/libs/[organization]_[artifact]-[revision](-[classifier]).[ext]"
-        # The artifacts of all releases that were fetched before are found in Ivy's own cache.
         command = [java_program(), "-jar", _ivy_jar(), "-ivy", description, "-confs", "default"]
         command += ["-retrieve", pattern, "-types", "jar", "bundle"]
-        command += ["-cache", folder.parent / "ivy"]
-        for _ in range(2):  # a busy repository, or a run beside this one, looks like a gap to Ivy
+        command += ["-cache", place / "ivy"]  # a shared one breaks when two runs write to it
+        for _ in range(2):  # a busy repository looks like a gap to Ivy
             answer = subprocess.run(
                 list(map(os.fspath, command)), capture_output=True, text=True, timeout=_PATIENCE
             )
@@ -124,7 +123,6 @@ def _fetch(artifacts: list[Artifact], folder: Path) -> None:
             raise _refused(answer.stdout + answer.stderr, folder.name)
         digests = _digests(place / "libs")
         if not _is_as_tested(folder.name, digests):
-            remove(folder.parent / "ivy")  # perhaps the damage is there
             raise LabError(
                 f"What was fetched for {folder.name} is not what this kit was tested with: try"
                 " again, or name an unpacked release as docs/real_stories.md says."
