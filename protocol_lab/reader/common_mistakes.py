@@ -199,8 +199,8 @@ def _of_attribute(node: ast.Attribute, code: LayoutsInCode) -> str:
             f"items are only read: write append({shown.removesuffix('.items')}, ...) and the like"
         )
     if isinstance(layout, ArrayLayout):
-        of = f" for n in nodes_up_to(c.{layout.per_node})" if layout.per_node.isidentifier() else ""
-        return f"{shown} has no {node.attr}: write {shown}[n]{of}"
+        to = f" for n in range(1, c.{layout.per_node} + 1)" * layout.per_node.isidentifier()
+        return f"{shown} has no {node.attr}: write {shown}[n]{to}"
     return ""
 
 

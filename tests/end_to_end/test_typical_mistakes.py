@@ -184,7 +184,11 @@ MISTAKES: list[tuple[str, str, str]] = [
     (B, "s = State()", "s is the state, and stays the same: assign its fields"),
     (B, "s.mode.busy = True", "s.mode is a single value, which has no busy"),
     (B, "s.counter.add(1)", "s.counter is a single value, which has no add"),
-    (B, "s.counter = s.votes.get(server, 0)", "write s.votes[n] for n in nodes_up_to(c.servers)"),
+    (
+        B,
+        "s.counter = s.votes.get(server, 0)",
+        "write s.votes[n] for n in range(1, c.servers + 1)",
+    ),
     (B, "for k, v in s.votes.items():\n        s.counter = v", "write s.votes[n] for n in"),
     (B, "s.log.items.append(1)", "write append(s.log, ...)"),
     (B, "append(1, s.log)", "the sequence or bag comes first: write append(s.log, 1)"),
