@@ -175,8 +175,8 @@ def test_a_saved_notebook_folds_what_answers_a_question():
         if ask := beat["ask"]:
             assert escape(ask["question"]) in open_text
             assert escape(ask["why"]).partition("**")[0] not in open_text
-    broken = static_lesson(played("kraft/a_majority_is_not_enough"))
-    assert "Broken: the leader lacks a value that was acknowledged." in broken
+    broken = static_lesson(played("pulsar/nothing_and_no_error"))
+    assert escape("Broken: the context's ledger lacks what the horizon promises.") in broken
     assert "Refused: " not in broken
     before, after = open_text.split(escape("Put broker 2's high watermark where it is now."))
     assert "<img" not in before.rpartition("<div")[2] + after.partition("</div>")[0]
