@@ -144,7 +144,11 @@ class Member(WebSocketHandler):
             if self.told != told:
                 self.sending = self.write_message(self.told)
                 # An error is that of a connection that is lost, and will be closed.
-                self.sending.add_done_callback(lambda it: it.exception() or self.room.changed.set())
+                self.sending.add_done_callback(self._sent)
+
+    def _sent(self, sending: asyncio.Future) -> None:
+        if not (sending.cancelled() or sending.exception()):
+            self.room.changed.set()
 
     def on_close(self) -> None:
         """Forget the connection, not the member."""

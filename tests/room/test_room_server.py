@@ -43,7 +43,8 @@ def serving(folder, port=None, end=signal.SIGINT):
         _, errors = process.communicate(timeout=20)
         while CONNECTED:
             CONNECTED.pop().shutdown()
-    assert (process.returncode, "Traceback" in errors) in ((0, False), (-signal.SIGKILL, False))
+    assert "Traceback" not in errors, errors
+    assert process.returncode in (0, -signal.SIGKILL)
 
 
 def connect(address, origin=None, **who):
