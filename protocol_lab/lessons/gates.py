@@ -172,7 +172,7 @@ class Asked:
         return Answer(_set_text(holding))
 
     def _answer_cell(self) -> Answer:
-        found = {each.claim.name: each for each in tally(self.model, self.moment.row).rows}
+        found = {each.claim.name: each for each in tally(self.model, self._row).rows}
         if self.gate.asks not in found:
             raise unknown("claim", self.gate.asks, found)
         return Answer(_set_text(found[self.gate.asks].nodes))
@@ -195,6 +195,12 @@ class Asked:
 
     # --- Expressions ---
 
+    @property
+    def _row(self) -> bytes:
+        """The state that the question is about."""
+        moments = {"": self.moment, "next": self.following, "end": self.walk.path[-1]}
+        return moments[self.gate.when].row
+
     def _number(self) -> int:
         value = self._value()
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
@@ -202,9 +208,8 @@ class Asked:
         return int(value)
 
     def _value(self, **more: int) -> Any:
-        """The value of the question's expression in the state that it is about."""
-        moments = {"": self.moment, "next": self.following, "end": self.walk.path[-1]}
-        state = view(self.model.layout, moments[self.gate.when].row)
+        """The value of the question's expression."""
+        state = view(self.model.layout, self._row)
         scope = names_in_scope(self.model)
         for module in self.uses if self.gate.kind == "say" else ():
             scope |= vars(import_module(module))

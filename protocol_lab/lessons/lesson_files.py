@@ -30,8 +30,8 @@ A question is about the state where it stands. Its answer is computed, never wri
 A line `# board` shows the board, who has said what, beside the picture.
 
 EXPRESSION is Python over the state s, the constants c, and the names of the spec; for `say` also
-over the names of the modules in a line `# uses: MODULE ...`. Before `where`, `holder` and `say`
-expressions `next:` and `end:` choose another state: that of the next beat, or of the part's end.
+over the names of the modules in a line `# uses: MODULE ...`. Before what `where`, `holder`, `cell`
+and `say` ask, `next:` and `end:` choose another state: that of the next beat, or of the part's end.
 
 `- CHOICE` offers a choice, `~ CHOICE: SENTENCE` one with what to say to whoever chooses it wrongly;
 where none is offered the kit lists them. `= SENTENCE` is the reason beside the answer.
@@ -51,7 +51,7 @@ KINDS = ("can", "which", "where", "holder", "last", "cell", "say")
 ORDERS = ("next", "can", "cannot")
 """What `which` asks."""
 
-_TIMED = ("where", "holder", "say")
+_TIMED = ("where", "holder", "cell", "say")
 _PART = re.compile(r"# part: (.*)")
 _AFTER = re.compile(r"\s+after ((?:slide|state) \S+)")
 _TITLE = re.compile(r"# lesson: (.*?)\s+spec: (.*)")
