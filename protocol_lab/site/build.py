@@ -99,7 +99,7 @@ def build(
     documents = front_page.in_reading_order(template, named)
     sessions, only_drawn, texts = Sessions(), [], {}
     with tempfile.TemporaryDirectory() as temporary:
-        sources = Path(temporary)
+        sources = Path(temporary, "sources")
         for number, (name, (text, pages)) in enumerate(_pages(documents), 1):
             _write(sources / name, text)
             texts[name] = text
@@ -165,12 +165,11 @@ def _write_engine(static: Path) -> tuple[str, list[str]]:
 def _run_sphinx(sources: Path, folder: Path) -> None:
     from sphinx.cmd.build import main
 
-    trees = sources.parent / f"{sources.name}-trees"
-    try:
-        if main(["-q", "-b", "html", "-d", str(trees), str(sources), str(folder)]):
-            raise LabError("Sphinx could not build the pages: see its messages above.")
-    finally:
-        shutil.rmtree(trees, ignore_errors=True)
+    # What Sphinx and MyST-NB keep for the next build lies beside the sources and the pages.
+    trees, pages = (sources.with_name(each) for each in ("trees", "pages"))
+    if main(["-q", "-b", "html", "-d", str(trees), str(sources), str(pages)]):
+        raise LabError("Sphinx could not build the pages: see its messages above.")
+    shutil.copytree(pages, folder, dirs_exist_ok=True)
 
 
 def _expect_sphinx() -> None:

@@ -32,13 +32,13 @@ START, ADVERSARY = "notebooks/00_start_here.html", "notebooks/kafka/16_can_you_l
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """A small site, built once, without searches of all states: its folder."""
-    folder = tmp_path_factory.mktemp("site")
+    folder = tmp_path_factory.mktemp("built") / "site"
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Searches, "scripts", lambda *_: iter(()))
         told = build(folder, NOTEBOOKS)
     if any("npm" in each for each in told):
         not_run(told[0])
-    assert told == []
+    assert (told, [*folder.parent.iterdir()]) == ([], [folder])
     return folder
 
 
