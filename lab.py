@@ -12,19 +12,22 @@ wrote, without a network; --without-spark leaves Spark and Java out, --with-spar
 
 # Python 3.6 can read this file: an old Python starts it, too, to say that it is too old.
 
-import ast
-import contextlib
-import hashlib
-import json
-import os
-import platform
-import re
-import shlex
-import shutil
-import signal
-import subprocess
-import sys
-from pathlib import Path
+try:
+    import ast
+    import contextlib
+    import hashlib
+    import json
+    import os
+    import platform
+    import re
+    import shlex
+    import shutil
+    import signal
+    import subprocess
+    import sys
+    from pathlib import Path
+except KeyboardInterrupt:
+    raise SystemExit(130) from None  # as in main
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
