@@ -13,8 +13,7 @@ from protocol_lab.room.site_questions import Question
 
 LEADER = "leader"
 MOST_LEARNERS = 200
-MOST_WON = 100
-"""Shortest ways through so many challenges are kept of one learner."""
+MOST_WON = 100  # challenges of one learner whose shortest ways are kept
 
 _LINK = r"#(?:beat-\d{1,4}|lab1\.[\w-]{1,8000})(?:~\d{1,3})?"
 _ABOUT = r'"(?:[^"\\]|\\["\\]){0,300}"'
@@ -32,7 +31,7 @@ _LEADERS = (
     rf'"ask", {_ABOUT}, \[(?:{_TEXT}(?:, {_TEXT}){{2,30}})?\]',
     rf'"reveal", {_ABOUT}, true',
 )
-_STAND = rf'"stand", "", "/(?:\w[\w./-]{{0,300}})?(?:{_LINK})?"'
+_STAND = rf'"stand", "", "/(?:\w[\w./-]{{0,300}})?(?:{_LINK}|#[\w-]{{1,200}})?"'
 
 
 class Meeting:
@@ -49,8 +48,7 @@ class Meeting:
         self.questions = dict(questions)
         self.numbers: dict[str, int] = {}  # of the learners, by the digest of their secret
         self.learners: dict[int, dict[str, Any]] = {}
-        self.led: dict[str, Any] = {"follow": False, "keys": None, "stand": "", "ask": []}
-        self.led |= {"revealed": {}}
+        self.led: Any = {"follow": False, "keys": None, "stand": "", "ask": [], "revealed": {}}
 
     def accepts(self, who: int | str, *message: Any) -> bool:
         """May this member say this? What is said has the form of an array in JSON."""

@@ -34,8 +34,6 @@ RATE = 20  # so many messages a second are read from one connection
 MOST_CONNECTIONS = 500
 PAUSE = 0.03  # seconds between two messages to one connection: what changes meanwhile goes together
 
-_SCRIPT = Path(__file__).parent / "js" / "room.js"
-
 
 class Room:
     """A meeting, the file that its messages are appended to, and who is connected.
@@ -48,7 +46,6 @@ class Room:
         self.meeting, self.path = Meeting(read_questions(folder)), path
         self.members: set[Member] = set()
         self.changed = asyncio.Event()
-        self.unkept: list[Any] = []
         with writing(path, "--file"):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(0o600)
@@ -63,12 +60,11 @@ class Room:
                     if kind == "joined" or self.meeting.accepts(who, kind, about, value):
                         self.meeting.apply(who, kind, about, value)  # else the site has changed
                 self.key = key or secrets.token_urlsafe(16)
-                self.key_digest = _digest(self.key)
+                self.key_bytes = self.key.encode()
             except (ValueError, TypeError, AttributeError):
                 raise LabError(f"{path} is not a room's file: give another --file.") from None
             self.file.truncate(self.file.seek(-len(cut), os.SEEK_END))
-        if not key:
-            self.unkept.append(self.key)
+        self.unkept: list[Any] = [] if key else [self.key]
 
     def take(self, *message: Any) -> None:
         """Apply and keep a message: who, kind, about, value."""
@@ -78,7 +74,7 @@ class Room:
 
     def join(self, secret: str) -> int | None:
         """The number of the learner with this secret, who may be new; None if the room is full."""
-        numbers, digest = self.meeting.numbers, _digest(secret)
+        numbers, digest = self.meeting.numbers, hashlib.sha256(secret.encode()).hexdigest()
         if digest not in numbers and len(numbers) < MOST_LEARNERS:
             self.take(len(numbers) + 1, "joined", digest, None)
         return numbers.get(digest)
@@ -98,10 +94,6 @@ class Room:
             await asyncio.sleep(PAUSE)
 
 
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
 class Member(WebSocketHandler):
     """A page's connection. Its address has the learner's secret, or the leader's key."""
 
@@ -111,7 +103,7 @@ class Member(WebSocketHandler):
         self.heard, self.sending, self.told = 0, None, ""
         if key := self.get_query_argument("key", ""):
             self.who, self.own = LEADER, self.settings["for_leader"]
-            if _digest(key) != self.room.key_digest:
+            if not secrets.compare_digest(key.encode(), self.room.key_bytes):
                 return self.close(4003, "this is not the leader's key")
         else:
             self.who, self.own = self.room.join(self.get_query_argument("secret", "")), {}
@@ -156,29 +148,34 @@ class Member(WebSocketHandler):
         self.room.changed.set()
 
 
+class _Pages(StaticFileHandler):
+    """A browser asks each time whether a file has changed: the next room may be of another kit."""
+
+    def set_extra_headers(self, path: str) -> None:
+        self.set_header("Cache-Control", "no-cache")
+
+
 async def serve(folder: Path, port: int, name: str | None, path: Path, opens: bool) -> None:
     """Serve a room until an interrupt. name: by which learners reach this machine, if not by its
     address; path: the room's file; opens: whether a browser opens for the leader. Raises LabError.
     """
     room, table, own = Room(folder, path), path.with_suffix(".csv"), own_addresses()
-    address, leader = f"http://{name or own[0]}:{port}", f"http://127.0.0.1:{port}/#{room.key}"
+    address, leader = f"http://{name or own[0]}:{port}", f"http://127.0.0.1:{port}/#key={room.key}"
     code = segno.make(address, micro=False)
-    application = Application(
-        **{"room": room, "log_function": lambda _: None},
-        for_leader={"address": address, "code": code.svg_data_uri(border=4)},
-        websocket_max_message_size=LARGEST,
-        websocket_ping_interval=10,
-    )
+    settings: dict[str, Any] = {"room": room, "log_function": lambda _: None}
+    settings |= {"for_leader": {"address": address, "code": code.svg_data_uri(border=4)}}
+    settings |= {"websocket_max_message_size": LARGEST, "websocket_ping_interval": 10}
+    application = Application(**settings)
     # The room's script is put into the one that each page loads, and uses its functions.
     made, mode = tempfile.TemporaryDirectory(), '"use strict";\n'
-    script = (folder / "_static" / "lab.js").read_text(encoding="utf-8")
-    script = script.replace(mode, mode + _SCRIPT.read_text(encoding="utf-8"), 1)
-    Path(made.name, "lab.js").write_text(script, encoding="utf-8")
+    files = (folder / "_static" / "lab.js", Path(__file__).with_name("js") / "room.js")
+    site, ours = (each.read_text(encoding="utf-8") for each in files)
+    Path(made.name, "lab.js").write_text(site.replace(mode, mode + ours, 1), encoding="utf-8")
     handlers = [
         (r"/socket", Member),
-        (r"/_static/(lab\.js)", StaticFileHandler, {"path": made.name}),
+        (r"/_static/(lab\.js)", _Pages, {"path": made.name}),
         (r"/offline\.js", ErrorHandler, {"status_code": 404}),  # it would keep the room's pages
-        (r"/(.*)", StaticFileHandler, {"path": str(folder), "default_filename": "index.html"}),
+        (r"/(.*)", _Pages, {"path": str(folder), "default_filename": "index.html"}),
     ]
     # Under other names nothing is served, lest another site's name be led here.
     names = {name or own[0], *own, "localhost", socket.gethostname()}

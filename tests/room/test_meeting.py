@@ -20,7 +20,7 @@ HOSTILE = {
     (1, "won", "lose"): ([3, 2], [-1, 2, "#beat-1"], "3", *([3, 2, link] for link in LINKS)),
     **{(1, kind, "q"): (ASK, [], True) for kind in ("ask", "reveal")},
     **{(1, kind, ""): (True, 1, None, "/a.html") for kind in ("follow", "keys", "stand")},
-    (LEADER, "stand", ""): ("//evil.example", "http://x", "/\\evil", "/a.html#x", "", None),
+    (LEADER, "stand", ""): ("//evil.example", "http://x", "/\\evil", "/a.html#x:1", "", None),
     (LEADER, "ask", "q"): (["one choice", "0"], ["?", "0", 1], "text", None, ["?"] * 99),
     (LEADER, "reveal", "p"): (True,),
     (LEADER, "keys", ""): (9, 0, "1", True),
@@ -38,8 +38,7 @@ def room():
 
 
 def send(room, *message):
-    accepted = room.accepts(*message)
-    if accepted:
+    if accepted := room.accepts(*message):
         room.apply(*message)
     return accepted
 
@@ -76,10 +75,10 @@ def test_who_has_the_keys_steps_for_all(room):
     send(room, LEADER, "ask", "q", ASK)
     send(room, 2, "hand", "", True)
     send(room, LEADER, "keys", "", 2)
-    movers = [who for who in (LEADER, 1, 2) if send(room, who, "stand", "", "/b.html")]
+    movers = [who for who in (LEADER, 1, 2) if send(room, who, "stand", "", "/b.html#a-section")]
     shown = room.view(2, {1})
     assert (movers, shown["follow"], shown["mine"]["hand"]) == ([2], True, False)
-    assert (shown["stand"], shown["ask"]) == ("/b.html", [])  # the poll's page was left
+    assert (shown["stand"], shown["ask"]) == ("/b.html#a-section", [])  # the poll's page was left
 
 
 def test_shortest_ways_come_first_and_are_bounded(room):

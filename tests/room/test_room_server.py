@@ -17,8 +17,7 @@ from protocol_lab.room.room_server import LARGEST, RATE, Room
 from real_systems.runner.processes import free_port
 from tests.end_to_end.test_process import start
 
-CONNECTED: list = []
-"""The sockets that are to be closed with their room: an open one would be a warning elsewhere."""
+CONNECTED: list = []  # to be closed with their room: an open one would be a warning elsewhere
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def serving(folder, port=None, end=signal.SIGINT):
     process = start("room", str(folder), "--port", str(port or free_port()), *kept)
     lines = [process.stdout.readline() for _ in range(3)]
     try:
-        yield lines[0].split()[2], re.search("#(.*)", lines[1])[1], process
+        yield lines[0].split()[2], re.search("#key=(.*)", lines[1])[1], process
     finally:
         process.send_signal(end)
         _, errors = process.communicate(timeout=20)
@@ -94,5 +93,6 @@ def test_what_is_hostile_is_refused_cut_off_or_slowed_down(site):
         assert time.monotonic() - began > 1.8
         told = until(connect(address, key=key), "me")
         assert (told["follow"], told["here"]) == (False, 1)
-        with urllib.request.urlopen(address + "/_static/lab.js") as script:
-            assert b"labRoom" in script.read()
+        with urllib.request.urlopen(address + "/_static/lab.js?v=1") as script:
+            kept = script.headers["Cache-Control"]
+            assert (b"labRoom" in script.read(), kept) == (True, "no-cache")

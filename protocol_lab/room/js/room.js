@@ -13,17 +13,18 @@
 .lab-room .lr-stuck { border-color: #ffb454; color: #ffd08a }
 .lab-room big { font-size: 40px }
 .lab-room img { width: 300px; background: #fff }
+.lab-room:has([data-key^="learner"]) { max-height: 30vh; overflow: auto }
+.lr-row:has([data-key^="learner"]) { flex: initial; gap: 4px }
+.lab-room [data-key^="learner"] { padding: 0 6px }
 .lab-cloud { pointer-events: none; fill: #1a5cc0; stroke: #fff; stroke-width: 2px; paint-order: stroke; font: 700 13px system-ui, "DejaVu Sans", sans-serif }
-.lab-page-stepper { scroll-margin-top: 56px }
+.lab-page-stepper, section { scroll-margin-top: 56px }
 @media print { .lab-room { display: none } }`;
 
   // The key leaves the address at once: a projector shows it.
-  const [, given] = /^#([\w-]{22})$/.exec(location.hash) ?? [];
-  if (given) {
-    remember("room-key", given);
-    history.replaceState(null, "", location.pathname);
-  }
+  const [, given] = /^#key=(.+)$/.exec(location.hash) ?? [];
+  if (given) history.replaceState(null, "", location.pathname);
   const key = given ?? recall("room-key", "");
+  remember("room-key", key);
   const leads = Boolean(key);
   const secret = recall("room-secret", "") || crypto.getRandomValues(new Uint32Array(4)).join("-");
   remember("room-secret", secret);
@@ -136,9 +137,9 @@
     const { ask, svg, fields } = pictured;
     const cloud = s("g", { class: "lab-cloud" });
     const isLine = ask.kind === "where";
-    const whole = isLine && (ask.node ? fields[ask.node - 1] : wholeOf(fields));
     ask.options.forEach(({ nodes, place }, k) => {
-      for (const lane of !votes[k] ? [] : isLine ? [whole] : nodes.map((node) => fields[node - 1])) {
+      const lanes = isLine ? [ask.node ? fields[ask.node - 1] : wholeOf(fields)] : nodes.map((node) => fields[node - 1]);
+      for (const lane of votes[k] ? lanes : []) {
         const x = isLine ? lane?.places[place] + 4 : lane?.x + 12;
         if (!(x >= 0)) continue; // it is not in this picture
         const turn = isLine ? `${lane.y + lane.height - 28}) rotate(-90)` : `${lane.y + lane.height - 5})`;
@@ -161,14 +162,21 @@
   function follow() {
     const [there, about] = ledTo().split(/(?=#)/);
     if (there && there !== page) return location.assign(ledTo());
-    if (!about || about === followed) return;
-    location.replace((followed = about)); // which opens it in this page
+    if (about && about !== followed) location.replace((followed = about)); // which opens it in this page
   }
 
   function stand(about) {
     followed = about;
-    send("stand", "", page + (/^#(beat-|lab1\.)/.test(about) ? about : ""));
+    send("stand", "", page + (/^#(beat-|lab1\.|[\w-]+$)/.test(about) ? about : ""));
   }
+
+  // All are led to the section whose heading is the last above the middle of the window, unless their stepper is below it.
+  addEventListener("scroll", () => {
+    const stepper = document.querySelectorAll(".lab-page-stepper")[followed.split("~")[1]];
+    const places = [...document.querySelectorAll("section[id], .lab-page-stepper")].filter((each) => each.id || each === stepper);
+    const { id } = places.findLast((each) => each.getBoundingClientRect().top < innerHeight / 2) ?? {};
+    if (id && followed !== `#${id}` && hasKeys()) stand(`#${id}`);
+  });
 
   /** A stepper or lesson shows something else; isUsed: it was the last to be touched. */
   function moved(source, address, isUsed) {
@@ -190,7 +198,6 @@
   const bar = h("section", { class: "lab-room", "aria-label": "The room" }, state);
   const called = ({ number, name }) => name || `learner ${number}`;
   const row = (...content) => h("div", { class: "lr-row" }, content);
-
   const toggle = (key, label, press, isOn, look) => button(key, label, press, { "aria-pressed": String(Boolean(isOn)), class: look });
 
   function draw() {
@@ -202,8 +209,7 @@
     const [, ...old] = bar.children;
     const made = (leads ? drawLeaders() : drawLearners()).filter(Boolean);
     const next = made.map((each, k) => (old[k]?.isEqualNode(each) ? old[k] : each));
-    const isSame = next.length === old.length && next.every((each, k) => each === old[k]);
-    if (!isSame) keepingPlace(bar, () => put(bar, state, next));
+    if (next.length !== old.length || next.some((each, k) => each !== old[k])) keepingPlace(bar, () => put(bar, state, next));
   }
 
   function drawLearners() {
@@ -227,13 +233,9 @@
     const hands = view.people.filter((each) => each.hand && each.here).length;
     const code = () => [row(h("big", {}, view.address)), row(h("img", { src: view.code, alt: "The address as a code to photograph" }))];
     const panels = { Numbers: () => [], Address: code, "Where are you?": drawWhere, "Shortest ways": drawWays };
-    const tabs = Object.keys(panels).map((each) => {
-      const turn = () => {
-        open = open === each ? "" : each;
-        drawAll();
-      };
-      return toggle(each, each === "Where are you?" && hands ? `${each} Hands up: ${hands}` : each, turn, each === open);
-    });
+    const turn = (panel) => drawAll((open = open === panel ? "" : panel));
+    const label = (panel) => (panel === "Where are you?" && hands ? `${panel} Hands up: ${hands}` : panel);
+    const tabs = Object.keys(panels).map((each) => toggle(each, label(each), () => turn(each), each === open));
     return [toggle("follow", view.follow ? "Let them go" : "Follow me", () => send("follow", "", !view.follow), view.follow), ...tabs, ...(panels[open]?.() ?? [])];
   }
 
@@ -241,22 +243,20 @@
   function drawWhere() {
     const places = Object.groupBy(view.people, (each) => (each.here ? each.place || "just joined" : "No connection"));
     const sorted = Object.keys(places).sort((one, other) => other.localeCompare(one, "en", { numeric: true }));
-    const back = view.keys ? toggle("back", "Take the keys back", () => send("keys", "", null)) : null;
-    return [row("Press a name to give that learner the keys.", back), ...sorted.map((place) => row(`${place}: `, places[place].map(drawPerson)))];
+    const back = view.keys && toggle("back", "Take the keys back", () => send("keys", "", null));
+    return [h("span", {}, "Press a name or number to give that learner the keys."), back, ...sorted.map((place) => row(h("b", {}, place), places[place].map(drawPerson)))];
   }
 
   function drawPerson({ number, name, hand, here, since }) {
     const minutes = Math.floor((Date.now() / 1000 - since) / 60);
     const isStuck = here && since && !view.follow && minutes >= 3;
-    const text = `${called({ number, name })}${hand ? ", hand up" : ""}${isStuck ? `, ${minutes} min here` : ""}`;
+    const text = `${name || number}${hand ? ", hand up" : ""}${isStuck ? `, ${minutes} min here` : ""}`;
     return toggle(`learner ${number}`, text, () => send("keys", "", number), number === view.keys, isStuck ? "lr-stuck" : null);
   }
 
   function drawWays() {
-    const rows = Object.entries(view.ways).map(([challenge, ways]) => {
-      const link = ([steps, , who, about]) => h("a", { href: about }, `${steps} steps: ${called(view.people[who - 1])}`);
-      return row(`${challenge}, par ${ways[0][1] || "?"}: `, ways.map(link));
-    });
+    const link = ([steps, , who, about]) => h("a", { href: about }, `${steps} steps: ${called(view.people[who - 1])}`);
+    const rows = Object.entries(view.ways).map(([challenge, ways]) => row(`${challenge}, par ${ways[0][1] || "?"}: `, ways.map(link)));
     return rows.length ? rows : [row("No challenge is won yet.")];
   }
 
