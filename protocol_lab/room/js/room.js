@@ -233,7 +233,10 @@
     const hands = view.people.filter((each) => each.hand && each.here).length;
     const code = () => [row(h("big", {}, view.address)), row(h("img", { src: view.code, alt: "The address as a code to photograph" }))];
     const panels = { Numbers: () => [], Address: code, "Where are you?": drawWhere, "Shortest ways": drawWays };
-    const turn = (panel) => drawAll((open = open === panel ? "" : panel));
+    const turn = (panel) => {
+      open = open === panel ? "" : panel;
+      drawAll();
+    };
     const label = (panel) => (panel === "Where are you?" && hands ? `${panel} Hands up: ${hands}` : panel);
     const tabs = Object.keys(panels).map((each) => toggle(each, label(each), () => turn(each), each === open));
     return [toggle("follow", view.follow ? "Let them go" : "Follow me", () => send("follow", "", !view.follow), view.follow), ...tabs, ...(panels[open]?.() ?? [])];
