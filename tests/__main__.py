@@ -65,7 +65,7 @@ def main(words: Sequence[str]) -> int:
     if selection:
         options += ["-m", " and ".join(selection)]
     # tests/work_units.py says what each process takes as a whole.
-    command = [f"--numprocesses={processes()}", "--dist=loadgroup"]
+    command = [f"--numprocesses={processes()}", "--dist=loadscope"]
     code = int(pytest.main([*command, "--no-loadscope-reorder", *options]))
     if not browser:
         print(NO_BROWSER_TESTS, flush=True)

@@ -10,7 +10,11 @@ import pytest
 
 from tests import temporal_verdicts
 from tests.graphviz_drawing import installed_dots
-from tests.work_units import pytest_addoption, pytest_collection_modifyitems  # noqa: F401 (hooks of pytest)
+from tests.work_units import (  # noqa: F401 (hooks of pytest)
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_xdist_make_scheduler,
+)
 
 # They hold assertions of several test files: pytest shall explain these as well.
 pytest.register_assert_rewrite("tests.spec_checks")

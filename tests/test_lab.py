@@ -317,7 +317,9 @@ def tests_of_each_kind(ready_kit):
         shutil.copy(KIT / "tests" / name, ready_kit / "tests")
     (ready_kit / "tests" / "test_kinds.py").write_text(
         "import pytest\n"
-        "def test_plain(): pass\n"
+        "here = []\n"
+        "@pytest.mark.parametrize('k', range(5))\n"
+        "def test_plain(k): here.append(k); assert here == [*range(k + 1)]  # in one process\n"
         "@pytest.mark.slow\n"
         "def test_slow(): pass\n"
         "@pytest.mark.rarely\n"
@@ -336,12 +338,12 @@ NO_CHROMIUM = "The browser tests need a Chromium"
 @pytest.mark.parametrize(
     ("words", "environment", "passed"),
     [
-        ("", {}, 2),
-        ("--quick -m slow_or_not", {}, 1),
-        ("--require-browser", {"CHROMIUM": sys.executable}, 3),
-        ("--all", {"CHROMIUM": sys.executable}, 4),
-        ("--share 1/2", {}, 3),
-        ("--share 2/2", {}, 2),
+        ("", {}, 6),
+        ("--quick -m slow_or_not", {}, 5),
+        ("--require-browser", {"CHROMIUM": sys.executable}, 7),
+        ("--all", {"CHROMIUM": sys.executable}, 8),
+        ("--share 1/2", {}, 7),
+        ("--share 2/2", {}, 6),
         ("--require-browser", {}, None),
         ("", {"CI": "true"}, None),
     ],

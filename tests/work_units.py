@@ -8,9 +8,11 @@ several processes take those in parts.
 import re
 import zlib
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 DIVIDED = ("test_notebooks", "test_golden", "test_exercises", "test_every_spec", "test_fuzz")
 """Files whose tests are divided by the first of their parameters: a spec, notebook or exercise."""
@@ -57,12 +59,27 @@ def one_in(count: int, cases: Iterable[Any]) -> list:
     return found
 
 
-def group_of(item: pytest.Item) -> str:
-    """The name of what one process takes: a file, or of a divided one the tests with one value."""
-    name = item.path.stem
-    values = item.name.partition("[")[2]
+def group_of(test: str) -> str:
+    """The name of what one process takes: a file, or of a divided one the tests with one value.
+
+    test: its node id, such as `tests/test_golden.py::test_complete_run[kafka.kip_320-3,2]`.
+    """
+    file, _, values = test.partition("[")
+    name = PurePath(file.partition("::")[0]).stem
     first = values.partition("-")[0].replace("]", "")
     return f"{name} {first}" if name in DIVIDED else name
+
+
+class _Groups(LoadScopeScheduling):
+    """Gives the processes whole groups. (`--dist=loadgroup` writes a test's group into its node id,
+    which pytest 9.2 does not let it change: there every test was a group of its own.)"""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return _Groups(config, log)
 
 
 def repeats(item: pytest.Item) -> bool:
@@ -76,7 +93,7 @@ def is_in_share(item: pytest.Item, share: str) -> bool:
     number, _, count = share.partition("/")
     return (
         IN_EACH_SHARE in item.name
-        or zlib.crc32(group_of(item).encode()) % int(count) == int(number) - 1
+        or zlib.crc32(group_of(item.nodeid).encode()) % int(count) == int(number) - 1
     )
 
 
@@ -88,7 +105,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what runs rarely, leave out what other shares have, and name each test's group."""
+    """Mark what runs rarely, and leave out what other shares have."""
     for item in filter(repeats, items):
         item.add_marker(pytest.mark.rarely)
     if share := config.getoption("share"):
@@ -96,6 +113,3 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = {item for item in rare if not is_in_share(item, share)}
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
-    if config.getoption("loadgroup", False):  # in a process of pytest-xdist
-        for item in items:
-            item.add_marker(pytest.mark.xdist_group(group_of(item)))
