@@ -17,7 +17,7 @@ SEED = 7
 WITH_FAULTS = (3,)
 """Hundreds of which some states have a step without a value: such faults are rare."""
 
-WITHOUT_SYMMETRY = (6,)
+WITHOUT_SYMMETRY = (9,)
 """Hundreds none of whose pools of declarations claims a symmetry."""
 
 
