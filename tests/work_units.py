@@ -14,8 +14,15 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-DIVIDED = ("test_notebooks", "test_golden", "test_exercises", "test_every_spec", "test_fuzz")
-"""Files whose tests are divided by the first of their parameters: a spec, notebook or exercise."""
+DIVIDED = (
+    "test_every_spec",
+    "test_exercises",
+    "test_fuzz",
+    "test_golden",
+    "test_notebooks",
+    "test_real_stories",
+)
+"""Files whose tests are divided by the first of their parameters: a spec, notebook or story."""
 
 IN_EACH_SHARE = "test_on_real_brokers"
 """A test that is marked `rarely`, since it downloads, and that each of CI's runs has."""
