@@ -137,9 +137,9 @@
     const { ask, svg, fields } = pictured;
     const cloud = s("g", { class: "lab-cloud" });
     const isLine = ask.kind === "where";
+    const whole = isLine && (ask.node ? fields[ask.node - 1] : wholeOf(fields));
     ask.options.forEach(({ nodes, place }, k) => {
-      const lanes = isLine ? [ask.node ? fields[ask.node - 1] : wholeOf(fields)] : nodes.map((node) => fields[node - 1]);
-      for (const lane of votes[k] ? lanes : []) {
+      for (const lane of !votes[k] ? [] : isLine ? [whole] : nodes.map((node) => fields[node - 1])) {
         const x = isLine ? lane?.places[place] + 4 : lane?.x + 12;
         if (!(x >= 0)) continue; // it is not in this picture
         const turn = isLine ? `${lane.y + lane.height - 28}) rotate(-90)` : `${lane.y + lane.height - 5})`;
@@ -172,10 +172,11 @@
 
   // All are led to the section whose heading is the last above the middle of the window, unless their stepper is below it.
   addEventListener("scroll", () => {
+    if (!hasKeys()) return;
     const stepper = document.querySelectorAll(".lab-page-stepper")[followed.split("~")[1]];
     const places = [...document.querySelectorAll("section[id], .lab-page-stepper")].filter((each) => each.id || each === stepper);
     const { id } = places.findLast((each) => each.getBoundingClientRect().top < innerHeight / 2) ?? {};
-    if (id && followed !== `#${id}` && hasKeys()) stand(`#${id}`);
+    if (id && followed !== `#${id}`) stand(`#${id}`);
   });
 
   /** A stepper or lesson shows something else; isUsed: it was the last to be touched. */
