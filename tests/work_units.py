@@ -30,16 +30,13 @@ IN_EACH_SHARE = "test_on_real_brokers"
 STAND_FOR_ALL = (
     "kafka.finite_replicated_log",
     "kafka.kip_320",
-    "kafka.kip_966",
     "kraft.kip_853",
     "bookkeeper.quorum_coverage_fencing",
-    "bookkeeper.protocol",
     "pulsar.compaction",
     "00_start_here",
     "kafka/01_one_power_cut",
     "kraft/02_who_knows_it",
     "bookkeeper/02_the_fence_comes_late",
-    "spark/02_a_search_that_may_die",
 )
 """The specs and notebooks whose slow tests each run has. Those of the others repeat the same for
 more protocols: they count as marked `rarely`, so that CI runs a share of them with each commit."""
@@ -56,11 +53,14 @@ def one_in(count: int, cases: Iterable[Any]) -> list:
     """The cases as test parameters: the first, and each that is so many after one, is in every run;
     the others are marked `rarely`.
 
-    cases: values of one parameter, or what `pytest.param` returns.
+    cases: values of one parameter, tuples of several, or what `pytest.param` returns.
     """
     found = []
     for place, each in enumerate(cases):
-        values, marks, name = each if isinstance(each, Parameters) else ((each,), (), None)
+        if isinstance(each, Parameters):
+            values, marks, name = each
+        else:
+            values, marks, name = each if isinstance(each, tuple) else (each,), (), None
         marks = (*marks, pytest.mark.rarely) if place % count else marks
         found.append(pytest.param(*values, marks=marks, id=name))
     return found

@@ -13,6 +13,7 @@ from tests.__main__ import not_run
 from tests.browser.firefox import FIREFOX, firefox
 from tests.browser.stepper_page import READ, key, shown, stepper_of
 from tests.site.pages import write_page
+from tests.work_units import one_in
 
 pytestmark = pytest.mark.browser
 
@@ -95,7 +96,7 @@ def right_keys(stepper) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("name", "questions"), [(RECORD, 8), (TALK, 8)])
+@pytest.mark.parametrize(("name", "questions"), one_in(2, [(RECORD, 8), (TALK, 8)]))
 def test_questions_are_answered_by_keyboard_alone(browser, name, questions):
     stepper = lesson(name)
     with shown(browser, stepper, tools=False) as page:
@@ -233,12 +234,15 @@ def test_a_room_is_polled_and_hands_count_in_the_picture(browser):
 
 @pytest.mark.parametrize(
     ("name", "width", "height", "least", "theme"),
-    [
-        (RECORD, 1280, 720, LEAST, "dark"),
-        (RECORD, 390, 844, LEAST, "light"),
-        (TALK, 1280, 720, LEAST, "light"),
-        (TALK, 1920, 1080, LEAST_OF_A_DECK, "light"),
-    ],
+    one_in(
+        4,
+        [
+            (RECORD, 1280, 720, LEAST, "dark"),
+            (RECORD, 390, 844, LEAST, "light"),
+            (TALK, 1280, 720, LEAST, "light"),
+            (TALK, 1920, 1080, LEAST_OF_A_DECK, "light"),
+        ],
+    ),
 )
 def test_every_letter_can_be_read(browser, screenshots, name, width, height, least, theme):
     stepper = lesson(name)
@@ -280,6 +284,7 @@ def test_no_letter_is_too_small_on_any_beat(page, decks):
         assert page.evaluate(_PLAY, opens) == [beats, []]
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_no_letter_is_too_small_in_firefox(decks, tmp_path):
     if FIREFOX is None:
@@ -361,7 +366,9 @@ def test_a_link_opens_it_at_a_beat(page, address):
     expect(page.locator(".ls-timeline")).to_have_attribute("aria-valuenow", "6")
 
 
-@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1280, "light"), (1280, "dark")])
+@pytest.mark.parametrize(
+    ("width", "theme"), one_in(3, [(390, "light"), (1280, "light"), (1280, "dark")])
+)
 def test_axe_finds_nothing_serious(page, address, width, theme):
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=theme)

@@ -75,6 +75,7 @@ _SHOWS = """([row, text]) =>
   document.querySelector(`tr[data-row=${row}] td[data-own] button`).innerText === text"""
 
 
+@pytest.mark.rarely
 def test_each_row_has_the_answer_of_the_command(first_page):
     first_page.select_option("select[name=release]", "3.9")
     first_page.select_option("select[name=min_isr]", "1")
@@ -87,6 +88,7 @@ def test_each_row_has_the_answer_of_the_command(first_page):
         first_page.wait_for_function(_SHOWS, arg=[row.name, text])
 
 
+@pytest.mark.rarely
 def test_settings_come_from_a_file_and_stand_in_the_address(first_page, tmp_path):
     """Dropped, chosen or pasted."""
     text = "min.insync.replicas=1\nunclean.leader.election.enable=true\n"
@@ -107,6 +109,7 @@ def test_settings_come_from_a_file_and_stand_in_the_address(first_page, tmp_path
     assert first_page.locator("select[name=replicas]").input_value() == "2"
 
 
+@pytest.mark.rarely
 def test_it_prints_on_one_page(first_page, tmp_path):
     first_page.select_option("select[name=release]", "3.9")
     settle(first_page, "release=3.9")
@@ -176,6 +179,7 @@ def test_it_is_cancelled_and_begun_again(page, logs):
     assert page.get_by_role("button", name="Cancel").is_hidden()
 
 
+@pytest.mark.rarely
 def test_the_words_are_those_of_the_command(page, logs):
     found, clear = report.read([FOUND]), report.read(["clear.tar.gz"])
     part = report.read(["part.zip"], "t", 0, "02:19:20", "02:19:40")

@@ -21,6 +21,7 @@ from tests import ROOT
 from tests.__main__ import not_run
 from tests.browser.stepper_page import READ
 from tests.spec_checks import read_link
+from tests.work_units import one_in
 
 pytestmark = pytest.mark.browser
 
@@ -150,7 +151,7 @@ def test_all_of_the_first_pages_stepper_is_seen_at_once(open_page, height):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize("width", one_in(3, [390, 1280, 1920]))
 def test_the_first_page_is_legible(open_page, width, theme):
     page = open_page("index.html", width, color_scheme=theme, reduced_motion="reduce")
     page.locator(".lab-film-alarm").wait_for()
@@ -289,6 +290,7 @@ def test_a_step_of_a_challenge_is_a_link_that_opens_there(open_page):
         assert view["challenge"]["par"] is not None
 
 
+@pytest.mark.rarely
 def test_a_step_of_a_notebook_opens_on_the_first_page_and_goes_back(open_page):
     stepper = PlainStepper(load("bookkeeper.protocol").bind())
     stepper.answer({"command": "take", "step": stepper.view["can"][0]["choices"][0]["step"]})
@@ -313,7 +315,7 @@ _CUT_OFF = """stepper => {
 }"""
 
 
-@pytest.mark.parametrize("width", [390, 1366, 1920])
+@pytest.mark.parametrize("width", one_in(3, [390, 1366, 1920]))
 def test_a_stepper_of_a_notebook_works_at_this_width(open_page, width):
     page = open_page(START, width)
     holder = page.locator(".lab-page-stepper").first
@@ -395,7 +397,7 @@ def test_a_challenge_is_played_against_par(open_page):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(
-    ("name", "width"), [("index.html", 390), ("index.html", 1366), (START, 1366)]
+    ("name", "width"), one_in(3, [("index.html", 390), ("index.html", 1366), (START, 1366)])
 )
 def test_axe_finds_nothing_serious(open_page, site, name, width, theme, address):
     if not address.startswith("file:"):

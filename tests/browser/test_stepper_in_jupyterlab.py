@@ -76,6 +76,7 @@ def test_an_error_in_a_cell_is_its_sentence(lab):
     expect(notebook.output(0)).not_to_contain_text("Traceback")
 
 
+@pytest.mark.rarely
 def test_the_drawing_hides_beside_a_living_widget_and_shows_without_one(lab, tmp_path):
     notebook = _open(lab, [STEP])
     expect(notebook.output(0).locator(".lab-static")).to_be_hidden()
@@ -90,6 +91,7 @@ def test_the_drawing_hides_beside_a_living_widget_and_shows_without_one(lab, tmp
     saved.shoot("saved")
 
 
+@pytest.mark.rarely
 def test_without_its_kernel_it_keeps_the_picture_and_says_so(lab):
     fresh = _open(lab, [STEP])
     stepper = fresh.stepper()
@@ -131,6 +133,7 @@ def test_after_a_restart_one_click_goes_on_from_there(lab):
     expect_depth(stepper, 2)
 
 
+@pytest.mark.rarely
 def test_a_cell_that_is_run_again_offers_to_go_on(lab):
     fresh = _open(lab, [STEP])
     for depth in (2, 3):
@@ -146,6 +149,7 @@ def test_a_cell_that_is_run_again_offers_to_go_on(lab):
     expect(fresh.stepper().locator(".ls-offer")).to_be_hidden()
 
 
+@pytest.mark.rarely
 def test_a_saved_stepper_is_found_again_as_it_was_left_without_a_kernel(lab):
     """And JupyterLab's file browser is closed where nobody has opened it."""
     fresh = _open(lab, [STEP])

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from protocol_lab.notebook import challenge, replay, step
 from protocol_lab.teaching.challenges import challenge_named, shortest
 from tests.browser.stepper_page import READ, expect_depth, key, shown, stepper_of
+from tests.work_units import one_in
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +24,7 @@ def talk():
     return stepper
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", one_in(2, ["light", "dark"]))
 def test_words_can_be_read_and_no_caption_is_cut_in_any_window(browser, talk, screenshots, theme):
     with shown(browser, talk, theme=theme, tools=False) as page:
         for width, height in SIZES:

@@ -9,6 +9,7 @@ from protocol_lab.drawing.palette import CHANGED
 from protocol_lab.notebook import challenge, replay, step
 from tests.browser.stepper_page import BESIDE, shown
 from tests.spec_checks import take_random_steps
+from tests.work_units import one_in
 
 pytestmark = pytest.mark.browser
 
@@ -21,10 +22,7 @@ LARGEST = {
     "pulsar": lambda: step("pulsar.compaction", retain_null_key=True),
     "kraft": lambda: step("kraft.kip_853", "three_servers"),
 }
-EACH = [
-    pytest.param(name, marks=() if name in ("kafka", "bookkeeper 4.13") else pytest.mark.rarely)
-    for name in LARGEST
-]
+EACH = [pytest.param(name, marks=() if name == "kafka" else pytest.mark.rarely) for name in LARGEST]
 LEAST = 12.99
 """Pixels: no type is smaller than 13, at its drawn size."""
 WITH_FILE_BROWSER = 892
@@ -343,7 +341,7 @@ _COMPARED = """() => [...document.querySelectorAll(".ls-compare figure")].map(fi
 
 
 @pytest.mark.parametrize(("width", "beside"), [(1280, True), (390, False)])
-@pytest.mark.parametrize("name", ["kafka", "bookkeeper", "kraft"])
+@pytest.mark.parametrize("name", one_in(3, ["kafka", "bookkeeper", "kraft"]))
 def test_two_states_that_are_compared_can_be_read(browser, name, width, beside):
     stepper = far_along(LARGEST[name]())
     walk = stepper.walk

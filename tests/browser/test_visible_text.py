@@ -20,6 +20,7 @@ from protocol_lab.stepper.widget import PARTS
 from tests.browser.conftest import chromium
 from tests.browser.stepper_page import expect_depth, key, shown, stepper_of
 from tests.site.pages import write_page
+from tests.work_units import one_in
 
 pytestmark = pytest.mark.browser
 
@@ -137,14 +138,14 @@ def kept_text(protocol: str) -> str:
     return next(part.partition("\n")[2] for part in parts if part.startswith(f"{protocol}\n"))
 
 
-@pytest.mark.parametrize("protocol", STEPPERS)
+@pytest.mark.parametrize("protocol", one_in(4, STEPPERS))
 def test_every_word_is_one_that_was_read_before(browser, protocol):
     assert visible_text(browser, protocol).splitlines() == kept_text(protocol).splitlines(), (
         "If the new words are right: python -m tests.browser.test_visible_text"
     )
 
 
-@pytest.mark.parametrize("cell", ALL)
+@pytest.mark.parametrize("cell", one_in(6, ALL))
 def test_nothing_is_written_where_nothing_is_to_say(browser, cell):
     """In every state of a walk, in every tab, in the tools, and in the presenter's view."""
     with shown(browser, open_stepper(cell), tools=True) as page:

@@ -114,6 +114,7 @@ def test_a_wrong_answer_is_told_why(answer, told):
     assert told in feedback.text
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 @pytest.mark.parametrize(("bias", "seed"), [("rare", 5), ("swarm", 1)])
 def test_the_kept_table_of_walks(bias, seed):

@@ -18,6 +18,7 @@ from real_systems.kafka import cluster_page, cluster_settings
 from real_systems.promise_page import _story
 from real_systems.promise_table import Cell, Row, in_short, searched
 from tests import ROOT
+from tests.work_units import one_in
 
 
 def asked(page, row: Row, column: str, what: str) -> dict:
@@ -87,7 +88,7 @@ def test_the_summary_comes_after_several_questions():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [cluster_page.PAGE, ledger_page.PAGE], ids=["kafka", "bookkeeper"])
+@pytest.mark.parametrize("page", one_in(2, [cluster_page.PAGE, ledger_page.PAGE]))
 def test_each_story_plays_in_the_stepper_with_its_recordings_beside_it(page):
     """Of every golden cell: the stepper reads the scenario, and ends where a promise is broken."""
     for settings, row, (states, *_, steps, _) in page.golden():

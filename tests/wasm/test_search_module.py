@@ -239,6 +239,7 @@ def figures_of(asked: tuple[Settings, Row], told: dict[str, Any]) -> list[Any]:
     return [told["distinct"], told["generated"], told["depth"], steps, bool(is_destroyed)]
 
 
+@pytest.mark.rarely
 def test_a_search_to_the_end_finds_all_that_is_violated():
     """In the cells of the tables of settings, with the same counts, and by shortest paths."""
     cells = [*golden_cells(), *ledger_settings.golden_cells()]
