@@ -84,6 +84,7 @@ def completed(path: Path, letter: str) -> list[str]:
     return [each.name for each in changed.complete(text.count("\n", 0, body) + 1, len(line))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "names"), [("s.", {"holder", "asked"}), ("c.", {"clients"})], ids=["s", "c"]
 )

@@ -56,6 +56,7 @@ def test_one_process_compiles_at_a_time(monkeypatch, tmp_path):
     assert compiled[1:] == in_reading_order()
 
 
+@pytest.mark.slow
 def test_it_ends_with_the_process_that_started_it(tmp_path):
     """The second process stands for JupyterLab; it ends before the first spec is compiled."""
     code = """

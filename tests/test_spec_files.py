@@ -128,6 +128,7 @@ def test_such_a_protocol_is_compiled_and_stepped(hostile, name):
     assert set(hostile()) == {name.removesuffix(".py")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [("grade", "."), ("logs", "."), ("check", "kafka.id_sequence"), ("new", "queue")]
 )

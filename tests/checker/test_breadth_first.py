@@ -24,6 +24,7 @@ from tests.spec_checks import ENGINES, agree
 from tests.toy_specs import Message, counter, letters, polls, shelves
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lossy", [0, 1])
 @pytest.mark.parametrize("servers", [1, 2, 3])
 def test_engines_agree_on_message_passing(servers, lossy):

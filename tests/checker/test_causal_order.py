@@ -102,6 +102,7 @@ def test_a_search_tells_its_story_in_causal_order(spec, invariant, constants, st
     assert Walk.along(found).model == model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", sorted({each.partition(".")[0] for each in spec_names()}))
 def test_every_kept_trace_has_a_causal_order_which_is_its_own(package):
     for path in scenarios_of(package):

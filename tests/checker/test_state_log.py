@@ -24,6 +24,7 @@ def only_the_frontier(monkeypatch):
     monkeypatch.setattr("protocol_lab.checker.breadth_first.chunk_states", lambda _: 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "question"),
     [

@@ -280,6 +280,7 @@ def by_python(model: Model, row: bytes, case: int) -> bytes:
     return bytes(after)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", one_in(4, range(PARTS)))
 def test_all_engines_evaluate_in_pythons_order(part):
     bodies = all_bodies()[part::PARTS]

@@ -82,6 +82,7 @@ ENDLESS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ENDLESS)
 def test_a_loop_without_an_end_is_told_by_compiled_code_which_nothing_can_interrupt(
     monkeypatch, body

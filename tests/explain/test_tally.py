@@ -63,6 +63,7 @@ HOLD = {
 """Models in which no record is lost."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOLD)
 def test_where_nothing_is_lost_no_mark_stands(name):
     """In 200 states of random walks."""

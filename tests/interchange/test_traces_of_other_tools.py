@@ -96,6 +96,7 @@ def along(walk: Walk) -> list[tuple[bytes, str]]:
     return [(moment.row, str(moment.step)) for moment in walk.moment.path()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRACES)
 def test_what_a_tool_wrote_becomes_a_walk(name):
     """TLC's text, and ITF without the names of actions."""

@@ -58,6 +58,7 @@ def _values(part) -> list:
 # --- Engines -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "constants", "counted"),
     [

@@ -25,6 +25,7 @@ def played(name: str) -> PlayedLesson:
     return PlayedLesson(lesson_named(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", lesson_names())
 def test_a_lesson_plays_and_its_questions_have_answers(name):
     lesson = played(name)
@@ -118,6 +119,7 @@ def test_a_stepper_goes_from_beat_to_beat_and_resumes_there():
     assert "There is no beat" in stepper.view["notice"]
 
 
+@pytest.mark.slow
 def test_a_lesson_starts_within_a_second_and_a_beat_takes_60_ms():
     """Of the processor's time, until it is shown; what the next part needs comes afterwards."""
     began = time.process_time()
@@ -202,6 +204,7 @@ def test_a_question_about_the_board_is_answered_by_its_cells():
 # --- A lesson as one file: nothing is fetched, and on paper there is a page a beat ---------------
 
 
+@pytest.mark.slow
 def test_a_deck_needs_no_other_file_and_has_the_notes(tmp_path):
     file = tmp_path / "deck.html"
     write_deck("kafka/02_away_and_back", file)
@@ -217,6 +220,7 @@ def test_a_deck_needs_no_other_file_and_has_the_notes(tmp_path):
     assert f'"frames": "{frames}"' in unescape(text)
 
 
+@pytest.mark.slow
 def test_an_unknown_lesson_and_a_file_that_can_not_be_written_get_a_sentence(tmp_path):
     with pytest.raises(LabError, match="no lesson 'kafka/away'"):
         write_deck("kafka/away", tmp_path / "deck.html")

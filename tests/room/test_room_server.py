@@ -69,6 +69,7 @@ def test_a_file_of_something_else_is_left_alone(site):
         assert (site / "room.jsonl").read_text(encoding="utf-8") == text
 
 
+@pytest.mark.slow
 def test_what_is_hostile_is_refused_cut_off_or_slowed_down(site):
     with serving(site, end=signal.SIGTERM) as (address, key, _):
         with pytest.raises(WebSocketBadStatusException):

@@ -81,6 +81,7 @@ def test_a_film_needs_a_caption_for_each_state():
 SHOWN = ("title", "constants", "invariants", "caption", "can", "cannot", "timeline", "scenario")
 
 
+@pytest.mark.slow
 def test_each_frame_shows_what_the_stepper_shows_in_its_state():
     told = scenario("talk_46_56_found_scenario")
     frames = frames_of(begin(told))

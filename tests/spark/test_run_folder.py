@@ -119,6 +119,7 @@ REPAIRED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", REPAIRED)
 def test_what_is_damaged_is_made_again(begun, expected, tmp_path, harm):
     folder = tmp_path / "run"

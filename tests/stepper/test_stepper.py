@@ -460,6 +460,7 @@ def test_nothing_is_computed_before_the_widget_is_in_a_browser(talk):
     assert settled(talk, "near")["number"] == talk.view["number"]
 
 
+@pytest.mark.slow
 def test_a_first_answer_is_replaced_by_that_of_all_states(walk, monkeypatch):
     hasty = partial(nearest_violation.Nearness, seconds=0.0)
     monkeypatch.setattr(nearest_violation, "Nearness", hasty)

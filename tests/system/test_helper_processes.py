@@ -66,6 +66,7 @@ def test_beside_another_thread_no_copy_is_made():
         thread.join()
 
 
+@pytest.mark.slow
 def test_what_copies_compile_is_loaded_from_the_cache(tmp_path, monkeypatch):
     @contextmanager
     def late(work: list, helpers: int):

@@ -45,6 +45,7 @@ def plain(name: str) -> Cluster:
     return cluster_in(recorded(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "layout", "merged"), CASES, ids=[f"{n}{'_merged' * m}" for n, _, m in CASES]
 )
@@ -58,6 +59,7 @@ def test_every_layout_says_the_same(name, layout, merged, tmp_path):
     assert (cluster.unread, cluster.doubts) == ([], [])
 
 
+@pytest.mark.slow
 def test_every_recorded_cluster_is_certain():
     for path in CLUSTERS.glob("*.tar.gz"):
         cluster = cluster_in(path)

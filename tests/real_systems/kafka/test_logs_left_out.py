@@ -146,6 +146,7 @@ def wrong(name: str, seed: int, place: Path) -> str:
     return f"{what}: {more}" if more else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(INPUTS))
 def test_what_is_left_out_takes_the_all_clear_away(seed, tmp_path):
     assert wrong(NAMES[seed % len(NAMES)], seed, tmp_path) == ""

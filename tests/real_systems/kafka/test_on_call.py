@@ -50,6 +50,7 @@ def outcome(world, desk, keys):
     return world, desk, offline
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "seed"), BEST)
 def test_the_best_play(name, seed):
     start = begin(name, seed)
@@ -125,6 +126,7 @@ def test_a_log_that_was_read_leaves_fewer_worlds():
     assert "lastOffset: 8812454" in play.screen[-4]["text"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_quorum(seed):
     """The active controller's restart is one more election; its rival has to be stopped."""
@@ -161,6 +163,7 @@ def test_the_rewind_says_of_no_broker_what_is_not_so(name, keys):
             assert not row["known"].startswith(wrong_claim), (moment["text"], row)
 
 
+@pytest.mark.slow
 def test_any_night_is_offline_and_its_best_play_loses_nothing_that_can_be_kept():
     rows = set()
     for seed in range(4):

@@ -145,6 +145,7 @@ def test_a_release_stands_for_those_up_to_the_next():
     ]
 
 
+@pytest.mark.slow
 def test_the_last_replica_is_passed_over_and_elr_keeps_it():
     row = next(each for each in ROWS if each.stories == ("last_replica",))
     cell = searched(read([], release="3.9", min_isr="2"), row)
@@ -173,6 +174,7 @@ def test_each_cell_names_its_recorded_runs():
             assert not is_lost or command_of(run) in lost, command_of(run)
 
 
+@pytest.mark.slow
 def test_one_power_supply_destroys_every_copy():
     row = next(each for each in ROWS if each.name == "rack")
     cell = searched(read([], min_isr="2", racks="1"), row)
@@ -180,6 +182,7 @@ def test_one_power_supply_destroys_every_copy():
     assert cell.what_keeps == ["3 power supplies"]
 
 
+@pytest.mark.slow
 def test_no_record_is_lost_where_nothing_happens():
     """With acks=all, in each release, whatever else is set."""
     draw = Random(54)
@@ -219,6 +222,7 @@ def test_the_command(capsys, tmp_path):
 LAST_REPLICA = recorded_logs("last_replica_without_elr_4.3.1")
 
 
+@pytest.mark.slow
 def test_from_the_end_of_logs_no_single_fault_loses_a_record():
     """All three are in sync, and the logs say enough."""
     asked = outlook([LAST_REPLICA])
@@ -227,6 +231,7 @@ def test_from_the_end_of_logs_no_single_fault_loses_a_record():
     assert asked.verdict == "holds"
 
 
+@pytest.mark.slow
 def test_before_the_power_cut_the_logs_tell_what_it_will_cost():
     """Broker 1 alone is in the ISR, as one and a half seconds later its power fails."""
     asked = outlook([LAST_REPLICA], end="02:19:24")
@@ -238,6 +243,7 @@ def test_before_the_power_cut_the_logs_tell_what_it_will_cost():
     assert asked.verdict == "violated"
 
 
+@pytest.mark.slow
 def test_a_broker_that_is_down_may_have_lost_what_it_had_not_flushed():
     cost = outlook([LAST_REPLICA], end="02:19:33").costs("t-0")["", 1]
     assert str(cost) == "LOST"
@@ -250,6 +256,7 @@ DESCRIBED = (
 )
 
 
+@pytest.mark.slow
 def test_what_kafka_topics_prints_is_enough_with_the_release(tmp_path):
     (tmp_path / "described.txt").write_text(DESCRIBED, encoding="utf-8")
     assert outlook([tmp_path]).verdict == "undecided"
