@@ -61,6 +61,7 @@ def test_the_best_play(name, seed):
     assert wrong(world) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_naive_play(name):
     naive = CASES[name].naive
