@@ -179,29 +179,3 @@ class LogWriter:
             brokerEpoch=self._registered[broker],
             fenced=fenced,
         )
-
-
-def described(
-    topic: str,
-    index: int,
-    leader: int,
-    replicas: Sequence[int],
-    isr: Sequence[int],
-    elr: Sequence[int] | None = None,
-    last_known: Sequence[int] = (),
-) -> str:
-    """A partition's line of kafka-topics --describe. leader: 0 for none; elr: None before 4.0."""
-    fields = {
-        "Topic": topic,
-        "Partition": index,
-        "Leader": leader or "none",
-        "Replicas": _listed(replicas),
-        "Isr": _listed(isr),
-    }
-    if elr is not None:
-        fields |= {"Elr": _listed(elr), "LastKnownElr": _listed(last_known)}
-    return "\t".join(f"{name}: {value}" for name, value in fields.items())
-
-
-def _listed(brokers: Sequence[int]) -> str:
-    return ",".join(map(str, brokers))

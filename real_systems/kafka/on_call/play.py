@@ -132,7 +132,7 @@ class Play:
         for told in self.case.told:
             self._show("told", self._told(told))
         self._typed(f"kafka-topics.sh {TO} --describe --topic {TOPIC} | grep 'Partition: {INDEX}'")
-        self._show("out", describe(self.world, self.case).replace("\t", "  "))
+        self._show("out", describe(self.world, self.case))
         self._typed("kafka-dump-log.sh --cluster-metadata-decoder --files … | grep PARTITION_")
         for each in lines:
             if '"PARTITION_' in each.text:
@@ -220,7 +220,7 @@ class Play:
             self._typed(
                 f"kafka-topics.sh {TO} --describe --topic {TOPIC} | grep 'Partition: {INDEX}'"
             )
-            self._show("out", describe(self.world, self.case).replace("\t", "  "))
+            self._show("out", describe(self.world, self.case))
 
     def _typed(self, text: str, minute: int | None = None) -> None:
         self._show("shell", f"$ {text}", minute)

@@ -9,7 +9,7 @@ from typing import Any
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 from protocol_lab.model.step_text import parse
-from real_systems.kafka.logs.writing import Line, LogWriter, described
+from real_systems.kafka.logs.writing import Line, LogWriter
 from real_systems.kafka.on_call.cases import Case
 from real_systems.kafka.on_call.incident import BROKERS, Command, Event, World, log_of, state
 
@@ -138,16 +138,14 @@ def _difference(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 def describe(world: World, case: Case) -> str:
     """The partition, as kafka-topics --describe prints it."""
     s, record = state(world), _record(world)
-    knows_elr = case.release >= "3.9"  # the tool of 3.9.1 prints it, empty
-    return described(
-        TOPIC,
-        INDEX,
-        s.leader if s.leader in s.unfenced else 0,
-        BROKERS,
-        record["isr"],
-        record["eligibleLeaderReplicas"] if knows_elr else None,
-        record["lastKnownElr"],
-    )
+    leader = s.leader if s.leader in s.unfenced else "none"
+    shown = {"Topic": TOPIC, "Partition": INDEX, "Leader": leader}
+    brokers = {"Replicas": BROKERS, "Isr": record["isr"]}
+    if case.release >= "3.9":  # the tool of 3.9.1 prints it, empty
+        brokers["Elr"] = record["eligibleLeaderReplicas"]
+        brokers["LastKnownElr"] = record["lastKnownElr"]
+    shown |= {name: ",".join(map(str, each)) for name, each in brokers.items()}
+    return "  ".join(f"{name}: {value}" for name, value in shown.items())
 
 
 def shown(command: Command, seen: Any, written: Written) -> tuple[str, list[str]]:

@@ -8,10 +8,10 @@ from protocol_lab.checker.result import Verdict
 from real_systems.kafka.logs.controller_log import check_partition
 from real_systems.kafka.logs.reading.broker_lines import KINDS
 from real_systems.kafka.logs.report import read
-from real_systems.kafka.logs.writing import TEXTS, LogWriter, described
+from real_systems.kafka.logs.writing import TEXTS, LogWriter
 from real_systems.kafka.on_call.cases import CASES, begin
 from real_systems.kafka.on_call.incident import Command, done
-from real_systems.kafka.on_call.written_lines import PARTITION, Written
+from real_systems.kafka.on_call.written_lines import PARTITION, Written, describe
 
 FIELDS = {"later": 4, "end": 7, "epoch": 3, "leader": 2}
 FOUND = {
@@ -69,8 +69,10 @@ def test_the_logs_of_a_case_are_a_run_with_its_findings(name, tmp_path):
 
 
 def test_what_tools_print_is_read(tmp_path):
-    text = described("t", 0, 0, [1, 2], [1], [2], [1])
+    start = begin("the_same_with_elr")
+    text = describe(start.world, start.case)
+    assert text.endswith("Leader: none  Replicas: 1,2,3  Isr:   Elr: 1,2  LastKnownElr: 1")
     (tmp_path / "topics.txt").write_text(text + "\n", encoding="utf-8")
-    report = read([str(tmp_path)])
-    [described_one] = report.cluster.described["t-0"]
-    assert (described_one.leader, described_one.elr, described_one.last_known) == (-1, (2,), (1,))
+    [described] = read([str(tmp_path)]).cluster.described[PARTITION]
+    assert (described.leader, described.replicas, described.isr) == (-1, (1, 2, 3), ())
+    assert (described.elr, described.last_known) == ((1, 2), (1,))
