@@ -26,7 +26,7 @@ from real_systems.kafka.logs.reading.metadata_log import (
     Snapshot,
     merged,
 )
-from real_systems.kafka.logs.reading.readings import Run, attributed, dated, here, read_files
+from real_systems.kafka.logs.reading.readings import Run, attributed, dated, here, read_file
 from real_systems.kafka.logs.reading.sources import Kind, Sources
 from real_systems.kafka.logs.reading.tool_output import (
     Described,
@@ -207,7 +207,7 @@ def read_cluster(sources: Sources, topic: str | None = None, run: Run = here) ->
     """
     metadata = [*sources.of(Kind.METADATA), *sources.of(Kind.METADATA_SEGMENT)]
     files = [*metadata, *sources.of(Kind.LOG)]
-    readings = read_files(files, run)
+    readings = list(zip(files, run(read_file, files), strict=True))
     remarks, undated = dated(readings)
     doubts = attributed(sources, readings)
     unread = [*sources.unread, *undated]

@@ -75,7 +75,7 @@ def note(names: Names, columns: Columns, own: int | None) -> None:
 class Attribution:
     """Tells the brokers of the lines of some files, all of whose names were noted.
 
-    folders: for files that are no logs, and say it themselves, their brokers.
+    said: the brokers of files that are no logs, and say it themselves.
     """
 
     def __init__(self, names: dict[Path, Names], said: dict[Path, int], roots: Iterable[Path]):
@@ -158,16 +158,14 @@ class _File:
                 values[column].add(value)
                 if ids:
                     self.known[column, value] |= ids
-        certain = {column: True for column, _ in self.known}
-        for (column, _), ids in self.known.items():
-            certain[column] &= len(ids) == 1
+        doubtful = {column for (column, _), ids in self.known.items() if len(ids) != 1}
         self.columns = {
             column
             for column, each in values.items()
-            if len(each) <= _MOST_NAMES and certain.get(column, True) and column[0] != "a"
+            if len(each) <= _MOST_NAMES and column not in doubtful and column[0] != "a"
         }
         if len(self.ids) > 1:  # what stands between time and level may be a host, or a thread
-            self.columns |= {column for column, sure in certain.items() if sure}
+            self.columns |= {column for column, _ in self.known} - doubtful
         self.has_many = any(len(values[column]) > 1 for column in self.columns)
 
     @property
@@ -202,11 +200,6 @@ class Reading:
 def here(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
     """Runs in this process."""
     return map(function, items)
-
-
-def read_files(sources: Sequence[Source], run: Run = here) -> list[tuple[Source, Reading]]:
-    """What each file says. Raises OSError."""
-    return list(zip(sources, run(read_file, sources), strict=True))
 
 
 def read_file(source: Source) -> Reading:
