@@ -100,9 +100,8 @@ class LogAnswer:
     verdict: holds if there is a run of the spec that writes this log, violated if there is none,
     undecided with what is `missing`. run: for each record that was explained the steps that lead to
     it, those that left nothing before it included. record: the first that no run explains, with
-    the `nearest` runs or the `reasons` why its steps were refused. states: how many states agree
-    with the log up to there. start: the row of the state in which the run starts. path: its steps,
-    each with the place of the record that it wrote.
+    the `nearest` runs or the `reasons` why its steps were refused. start: the row of the state in
+    which the run starts. path: its steps, each with the place of the record that it wrote.
     """
 
     model: Model
@@ -112,7 +111,6 @@ class LogAnswer:
     nearest: list[Nearest] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     missing: str = ""
-    states: int = 0
     start: bytes = field(default=b"", repr=False)
     path: list[tuple[str, str]] = field(default_factory=list, repr=False)
 
@@ -135,7 +133,9 @@ class LogAnswer:
         if not self.start:
             return None
         start = Moment(self.start)
-        walk = Walk(self.model, start, {"main": start}, init=_init_text(self.model, self.start))
+        alike = [each for each in initial(self.model) if each.row == self.start]
+        init = start_text(self.model, alike[0]) if alike else None  # none behind a snapshot
+        walk = Walk(self.model, start, {"main": start}, init=init)
         for step, place in self.path:
             walk.take(step)
             if place:
@@ -157,12 +157,6 @@ class LogAnswer:
             "text": str(self),
             "run": [{"record": record.place, "steps": steps} for record, steps in self.run],
         }
-
-
-def _init_text(model: Model, row: bytes) -> str | None:
-    """The line init(...) that chooses this state, if it is one of several initial ones."""
-    found = (start_text(model, each) for each in initial(model) if each.row == row)
-    return next(found, None)
 
 
 def shown_text(shows: Shown, names: Iterable[str] = ()) -> str:
@@ -286,22 +280,20 @@ class _Search:
         found: dict[tuple, _Reached] = {}
         for node in reached.values():
             if node.pending:
-                if _agree(record.shows, node.pending[0]):
+                if not _differing(record, node.pending[0]):
                     new = _Reached(node.row, node.pending[1:], node.attempt, node.before, at)
                     found.setdefault(new.key, new)
                 continue
             for action, args in self._candidates(record):
                 for each, written in self._writing(node, action, args, record.place):
-                    if _agree(record.shows, written[0]):
+                    if not _differing(record, written[0]):
                         new = _Reached(each.row, written[1:], each, node, at)
                         found.setdefault(new.key, new)
         return found
 
-    def _candidates(self, record: LogRecord) -> Iterator[tuple[Action, dict[str, Any]]]:
-        if not record.steps:
-            yield from ((action, {}) for action in self.model.spec.actions)
-        for name, args in record.steps:
-            yield self.model.action(name), args
+    def _candidates(self, record: LogRecord) -> list[tuple[Action, dict[str, Any]]]:
+        named = [(self.model.action(name), args) for name, args in record.steps]
+        return named or [(action, {}) for action in self.model.spec.actions]
 
     def _writing(
         self, node: _Reached, action: Action, args: dict[str, Any], place: str
@@ -344,7 +336,6 @@ class _Search:
     ) -> LogAnswer:
         answer = LogAnswer(self.model, verdict, record=record, missing=missing)
         whole = [each for each in reached.values() if not each.pending]
-        answer.states = len(reached)
         path = _path((whole or list(reached.values()))[0])
         self._add_run(answer, path, log)
         if verdict == Verdict.VIOLATED and not record.denied:
@@ -416,16 +407,12 @@ class _Search:
                         found.setdefault(text, Nearest(text, written[0], differing))
         return sorted(found.values(), key=lambda each: len(each.differing))
 
-    def _text(self, node: _Reached | None, each: Attempt) -> str:
-        row = node.row if node else bytes(self.model.layout.size)
-        return step_of(self.model, row, each.action, each.args).text
-
-
-def _agree(shows: Shown, written: Shown) -> bool:
-    return not any(name not in written or written[name] != shows[name] for name in shows)
+    def _text(self, node: _Reached, each: Attempt) -> str:
+        return step_of(self.model, node.row, each.action, each.args).text
 
 
 def _differing(record: LogRecord, written: Shown) -> list[str]:
+    """The names of what a record shows otherwise than a step would have written it."""
     return [
         name
         for name, value in record.shows.items()

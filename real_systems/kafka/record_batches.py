@@ -53,10 +53,9 @@ class BrokenLogError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch. begin, end: its place in the file. last: the offset of its last record; epoch: the
+    """A batch. end: where it ends in the file. last: the offset of its last record; epoch: the
     leader epoch, None before 0.11; time: of its first record, in milliseconds since 1970."""
 
-    begin: int
     end: int
     base: int
     last: int
@@ -164,11 +163,11 @@ def _batch(content: bytes, base: int, position: int) -> Batch:
     if magic < 2:
         time = struct.unpack_from(">q", content, 18)[0] if magic == 1 else None
         compressed = bool(content[17] & _COMPRESSED)
-        return Batch(position, end, base, base, None, time, False, compressed, content)
+        return Batch(end, base, base, None, time, False, compressed, content)
     (epoch,) = struct.unpack_from(">i", content, _OVERHEAD)
     attributes, delta, time = struct.unpack_from(">hiq", content, 21)
     control, compressed = bool(attributes & _CONTROL), bool(attributes & _COMPRESSED)
-    return Batch(position, end, base, base + delta, epoch, time, control, compressed, content)
+    return Batch(end, base, base + delta, epoch, time, control, compressed, content)
 
 
 def varint(data: bytes, place: int) -> tuple[int, int]:

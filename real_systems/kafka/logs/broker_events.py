@@ -94,7 +94,7 @@ def _of_lines(cluster: Cluster, partition: str) -> Iterator[Event]:
         for said in cluster.said_of("truncates_committed", partition)
     }
     written: dict[tuple[int, str], int] = {}
-    for said in cluster.said_by_partition.get(partition, []):
+    for said in cluster.said_of(None, partition):
         broker, time = said.fields.get("node", said.entry.node), said.entry.time
         if said.kind == "truncates":
             twin = below.get((broker, said.fields["end"]), 0)

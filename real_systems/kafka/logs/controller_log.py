@@ -55,6 +55,13 @@ _OF_BROKERS = {
 
 _STEPS = {text: name for name, text in _OF_BROKERS.items()}
 
+_LEAVING = [
+    ("fence_broker", {}),
+    ("register_broker", {"shutdown": "unclean"}),
+    ("unregister_broker", {}),
+]
+"""The steps that write a change of the partition before what they say of the broker."""
+
 
 def check_partition(
     cluster: Cluster, partition: str, eligible: str = "log", effort: Effort | None = None
@@ -75,7 +82,14 @@ def check_partition(
         return LogAnswer(model, Verdict.UNDECIDED, missing=missing)
     starts = reader.starts(model) if cluster.snapshot else ()
     mapping = LogMapping(model, reader.writes, starts=starts)
-    return check_log(mapping, reader.records(), effort, gaps=_gap_text(cluster))
+    gaps = ""
+    if cluster.gap:
+        one, other = cluster.gap
+        gaps = (
+            f"the records that are there are explained, but those between offsets {one} and {other}"
+            " are missing. Add them."
+        )
+    return check_log(mapping, reader.records(), effort, gaps)
 
 
 def _static(cluster: Cluster, known: dict[int, Any], otherwise: Any) -> Any:
@@ -99,16 +113,6 @@ def _missing(cluster: Cluster, reader: "_Reader") -> str:
     if len(reader.brokers) > _MOST_BROKERS:
         return f"its replicas were on more than {_MOST_BROKERS} brokers."
     return ""
-
-
-def _gap_text(cluster: Cluster) -> str:
-    if cluster.gap is None:
-        return ""
-    one, other = cluster.gap
-    return (
-        f"the records that are there are explained, but those between offsets {one} and {other} are"
-        " missing. Add them."
-    )
 
 
 class _Reader:
@@ -285,7 +289,7 @@ class _Reader:
 
     def _changes(self, before: Shown, view: Shown) -> list[tuple[str, dict[str, Any]]]:
         steps = [
-            *self._leaving(),
+            *_LEAVING,
             ("alter_partition", {"isr": self._nodes(sorted(view["ISR"]))}),
             ("alter_partition", {"isr": self._nodes(sorted(view["ISR"] | before["removing"]))}),
             ("elect_preferred", {}),
@@ -295,14 +299,6 @@ class _Reader:
             target = self._nodes([b for b in view["replicas"] if b not in view["removing"]])
             steps.append(("reassign", {"count": len(target), "order": target}))
         return [each for k, each in enumerate(steps) if each not in steps[:k]]
-
-    def _leaving(self) -> list[tuple[str, dict[str, Any]]]:
-        """The steps that write a change before what they say of the broker."""
-        return [
-            ("fence_broker", {}),
-            ("register_broker", {"shutdown": "unclean"}),
-            ("unregister_broker", {}),
-        ]
 
     def _contradiction(self, now: Moment) -> str:
         """What a broker's own log says of this version of the partition, if that is otherwise."""
@@ -327,7 +323,7 @@ class _Reader:
             return LogRecord(place, shows, [(name, node)])
         steps = [(_STEPS[text], node)]
         if text == UNREGISTERED:
-            return LogRecord(place, shows, [*steps, *self._leaving()])
+            return LogRecord(place, shows, [*steps, *_LEAVING])
         epoch = data.get("brokerEpoch", data.get("epoch"))
         shows["known epoch"] = epoch in (None, self._registered.get(broker))
         return LogRecord(place, shows, steps)

@@ -165,20 +165,28 @@ def begin_step(s) -> None:
     append(s.con_metadata_log, s.con_partition_metadata)
 
 
-def first_of(s, r, isr: NodeSet(Broker), elr: NodeSet(Broker), able: NodeSet(Broker)) -> int:
-    """Who leads beside this ISR and ELR: of those that may, the first in the order of replicas."""
-    if not leader_stays(s, r, isr, elr, able):
-        for broker in s.order:
-            if broker in next_leaders(s, r, isr, elr, able):
-                return broker
-        return NONE
-    return s.con_partition_metadata.leader
+def nodes_of(order) -> NodeSet(Broker):
+    """The brokers of a sequence."""
+    found = nodes_up_to(0)
+    for broker in order:
+        found = with_node(found, broker)
+    return found
+
+
+def first_in(s, nodes: NodeSet(Broker)) -> int:
+    """Of these brokers the first in the order of replicas; NONE if there is none."""
+    for broker in s.order:
+        if broker in nodes:
+            return broker
+    return NONE
 
 
 def settle(s, r, isr: NodeSet(Broker), elr: NodeSet(Broker), able: NodeSet(Broker)) -> None:
     """The partition with this ISR and ELR, and these brokers active."""
     kept, led = s.con_partition_metadata.isr, s.con_partition_metadata.leader
-    leader = first_of(s, r, isr, elr, able)
+    leader = led
+    if not leader_stays(s, r, isr, elr, able):
+        leader = first_in(s, next_leaders(s, r, isr, elr, able))
     change_members(s, r, leader, isr, elr, able)
     if leader not in (NONE, led) and leader not in isr | elr:
         s.recovering = True
@@ -313,10 +321,7 @@ def alter_partition(s: State, c: Constants, isr: Subset(Broker)):
         end_reassignment(s)
         drop_from_order(s, partition.replicas)
         if leader not in final:
-            leader = NONE
-            for each in s.order:
-                if leader == NONE and each in final:
-                    leader = each
+            leader = first_in(s, final)
     partition.elr = next_elr(s, r, final, partition.replicas)
     partition.isr = final
     partition.leader = leader
@@ -425,11 +430,9 @@ def reassign(
 ):
     """An operator gives the partition other replicas, or another order of them."""
     partition = s.con_partition_metadata
-    target = nodes_up_to(0)
-    for broker in order:
-        if broker in target:
-            return "a replica is named twice"
-        target = with_node(target, broker)
+    target = nodes_of(order)
+    if len(target) < count:
+        return "a replica is named twice"
     if not s.exists:
         return "there is no partition"
     if not is_subset(target, s.con_registered):
@@ -469,22 +472,16 @@ def create_partition(
     """A topic is created: the replicas that are there are the ISR, and the first of them leads."""
     if s.exists:
         return "the partition exists"
-    replicas = nodes_up_to(0)
-    for broker in order:
-        if broker in replicas:
-            return "a replica is named twice"
-        replicas = with_node(replicas, broker)
+    replicas = nodes_of(order)
+    if len(replicas) < count:
+        return "a replica is named twice"
     isr = replicas & active(s)
     if len(isr) == 0:
         return "no replica is there"
     begin_step(s)
     for broker in order:
         append(s.order, broker)
-    leader = NONE
-    for broker in order:
-        if leader == NONE and broker in isr:
-            leader = broker
     s.exists = True
     s.may_clear = False
-    s.con_partition_metadata = PartitionChange(replicas=replicas, isr=isr, leader=leader)
+    s.con_partition_metadata = PartitionChange(replicas=replicas, isr=isr, leader=first_in(s, isr))
     return TAKEN

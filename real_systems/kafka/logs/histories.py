@@ -26,7 +26,7 @@ from real_systems.kafka.logs.reading.metadata_log import (
     Snapshot,
     merged,
 )
-from real_systems.kafka.logs.reading.readings import Run, attributed, dated, here, read_files
+from real_systems.kafka.logs.reading.readings import Run, attributed, dated, here, read_file
 from real_systems.kafka.logs.reading.sources import Kind, Sources
 from real_systems.kafka.logs.reading.tool_output import (
     Described,
@@ -112,36 +112,35 @@ class Cluster:
         """The records of the snapshot, if there is one."""
         return self.snapshot.records if self.snapshot else ()
 
-    def said_of(self, kind: str, partition: str | None = None) -> list[Said]:
-        """What lines of this kind say, of this partition or of any, by time."""
-        return self._said_by_kind.get((kind, partition), [])
+    def said_of(self, kind: str | None, partition: str | None = None) -> list[Said]:
+        """What lines of this kind, or of any, say of this partition, or of any, by time. Under ""
+        is what they say of a whole node."""
+        return self._said_by.get((kind, partition), [])
 
     @cached_property
-    def _said_by_kind(self) -> dict[tuple[str, str | None], list[Said]]:
-        found: dict[tuple[str, str | None], list[Said]] = defaultdict(list)
+    def _said_by(self) -> dict[tuple[str | None, str | None], list[Said]]:
+        found: dict[tuple[str | None, str | None], list[Said]] = defaultdict(list)
         for each in self.said:
             found[each.kind, None].append(each)
             found[each.kind, each.partition].append(each)
-        return found
-
-    @cached_property
-    def said_by_partition(self) -> dict[str, list[Said]]:
-        """What lines say of each partition, and under "" of a whole node, by time."""
-        found: dict[str, list[Said]] = defaultdict(list)
-        for each in self.said:
-            found[each.partition].append(each)
+            found[None, each.partition].append(each)
         return found
 
     def about(self, partitions: Collection[str]) -> "Cluster":
         """The same, with nothing of other partitions than these."""
-        said = [self.said_by_partition.get(each, []) for each in ("", *partitions)]
+        said = [self.said_of(None, each) for each in ("", *partitions)]
+        topics = {each.rpartition("-")[0] for each in partitions}
+        of_each = [
+            self._records_by_subject.get(each, []) for each in ("", *sorted(topics), *partitions)
+        ]
+        records = [record for _, record in merge(*of_each, key=lambda each: each[0])]
+        before = [each for each in records if each.snapshot is not None]
         part = replace(
             self,
             partitions={each: self.partitions.get(each, []) for each in partitions},
             said=list(merge(*said, key=lambda each: each.entry.time)),
-            records=self._records.about(partitions),
-            snapshot=self.snapshot
-            and Snapshot(self.snapshot.end, self._snapshot_records.about(partitions)),
+            records=[each for each in records if each.snapshot is None],
+            snapshot=self.snapshot and Snapshot(self.snapshot.end, before),
             unread=[],
             doubts=[],
             remarks=[],
@@ -152,12 +151,18 @@ class Cluster:
         return part
 
     @cached_property
-    def _records(self) -> "_RecordIndex":
-        return _RecordIndex(self.records, self.names)
-
-    @cached_property
-    def _snapshot_records(self) -> "_RecordIndex":
-        return _RecordIndex(self.before, self.names)
+    def _records_by_subject(self) -> dict[str, list[tuple[int, MetadataRecord]]]:
+        """The records about each partition and topic, and under "" all others, with their places;
+        those of the snapshot come first."""
+        found: dict[str, list[tuple[int, MetadataRecord]]] = defaultdict(list)
+        for place, record in enumerate((*self.before, *self.records)):
+            subject = ""
+            if record.type in OF_A_PARTITION:
+                subject = _name(self.names, record.data)
+            elif record.type in _OF_A_TOPIC:
+                subject = self.names.get(record.data["topicId"], "?")
+            found[subject].append((place, record))
+        return found
 
     @cached_property
     def topics(self) -> dict[str, str]:
@@ -195,27 +200,6 @@ class Cluster:
         return _topics_in(self.said) | self.topics
 
 
-class _RecordIndex:
-    """Records by what they are about, with their places."""
-
-    def __init__(self, records: Sequence[MetadataRecord], names: dict[str, str]):
-        self._found: dict[str, list[tuple[int, MetadataRecord]]] = defaultdict(list)
-        for place, record in enumerate(records):
-            subject = ""
-            if record.type in OF_A_PARTITION:
-                subject = _name(names, record.data)
-            elif record.type in _OF_A_TOPIC:
-                subject = names.get(record.data["topicId"], "?")
-            self._found[subject].append((place, record))
-
-    def about(self, partitions: Collection[str]) -> list[MetadataRecord]:
-        """The records about these, and about no partition, in their order."""
-        topics = {each.rpartition("-")[0] for each in partitions}
-        subjects = ["", *sorted(topics), *partitions]
-        chosen = [self._found.get(each, []) for each in subjects]
-        return [record for _, record in merge(*chosen, key=lambda each: each[0])]
-
-
 def read_cluster(sources: Sources, topic: str | None = None, run: Run = here) -> Cluster:
     """Read all files of a cluster. Raises OSError.
 
@@ -223,7 +207,7 @@ def read_cluster(sources: Sources, topic: str | None = None, run: Run = here) ->
     """
     metadata = [*sources.of(Kind.METADATA), *sources.of(Kind.METADATA_SEGMENT)]
     files = [*metadata, *sources.of(Kind.LOG)]
-    readings = read_files(files, run)
+    readings = list(zip(files, run(read_file, files), strict=True))
     remarks, undated = dated(readings)
     doubts = attributed(sources, readings)
     unread = [*sources.unread, *undated]
@@ -404,7 +388,7 @@ def ends_at(cluster: Cluster, partition: str, time: int) -> dict[int, tuple[list
     """For each broker what it last said of its own log up to this time, such as where that ended;
     and when it said so."""
     found: dict[int, tuple[list[str], str]] = {}
-    for said in cluster.said_by_partition.get(partition, []):
+    for said in cluster.said_of(None, partition):
         if said.entry.time > time:
             break
         node, fields = said.entry.node, said.fields
@@ -427,7 +411,7 @@ _LAST_EPOCHS = 3
 
 def partitions_of(cluster: Cluster, topic: str | None, partition: int | None) -> Iterable[str]:
     """The partitions that are asked about: without a topic all that do not belong to Kafka."""
-    for name in sorted({*cluster.partitions, *cluster.said_by_partition} - {""}):
+    for name in sorted({*cluster.partitions, *(each.partition for each in cluster.said)} - {""}):
         its_topic, _, index = name.rpartition("-")
         wanted = its_topic == topic if topic else not its_topic.startswith("__")
         if wanted and (partition is None or int(index) == partition):

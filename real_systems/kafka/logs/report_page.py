@@ -3,7 +3,7 @@ moments in the lessons' pictures, each with what it changed. They are narrow, so
 one and a screen several beside each other.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from protocol_lab.drawing import Cluster as Picture
@@ -11,6 +11,7 @@ from protocol_lab.drawing import Lane, Text, draw_cluster
 from protocol_lab.drawing.arrangement import Arrangement, arranged
 from protocol_lab.drawing.changes import with_changes
 from protocol_lab.drawing.pictures import image_html
+from real_systems.kafka.logs.answers.rules import listed
 from real_systems.kafka.logs.broker_events import Event, away_at, events_of_brokers
 from real_systems.kafka.logs.histories import Cluster, ends_at
 from real_systems.kafka.logs.moments import NONE, UNKNOWN, UNSAID, Moment
@@ -24,33 +25,12 @@ _UNKNOWN = "where its log ends is not said"
 _NARROW = Arrangement(narrow=True, stacked=True, width=284)
 
 
-def moment_pictures(
-    cluster: Cluster, partition: str, moments: Sequence[Moment], events: Iterable[Event]
-) -> Iterator[str]:
-    """Each of these moments as SVG, with the differences from the one before it marked.
-
-    events: what happened to brokers, by which the pictures tell who was away.
-    """
-    events = list(events)
-    before = None
-    for moment in moments:
-        ends = ends_at(cluster, partition, moment.time)
-        away = away_at(events, moment.time)
-        ends |= {each: end for each in away if (end := _kept(cluster, partition, each, moment))}
-        picture = now = describe(moment, ends, away)
-        if before is not None:
-            picture = with_changes(now, before)
-        with arranged(_NARROW):
-            yield draw_cluster(picture)
-        before = now
-
-
 def _kept(
     cluster: Cluster, partition: str, broker: int, moment: Moment
 ) -> tuple[list[str], str] | None:
     """Where the log of a broker that is away ends: nothing changes it, so that is what the broker
     says when it starts again. None if it never does."""
-    for said in cluster.said_by_partition.get(partition, []):
+    for said in cluster.said_of(None, partition):
         entry = said.entry
         if entry.node == broker and entry.time > moment.time and "end" in said.fields:
             fact = f"log end {said.fields['end']}"
@@ -146,26 +126,28 @@ def folded(title: str, text: str) -> str:
 def drawn_moments(
     cluster: Cluster, partition: str, moments: Sequence[Moment], events: Sequence[Event]
 ) -> str:
-    """A partition's moments in pictures, each with the events that follow it."""
+    """A partition's moments in pictures, each with its differences from the one before it marked,
+    and with the events that follow it."""
     drawn, brokers = moments[-_DRAWN:], events_of_brokers(cluster)
-    items = []
-    pictures = moment_pictures(cluster, partition, drawn, brokers)
-    for moment, after, picture in zip(drawn, [*drawn[1:], None], pictures, strict=True):
+    items, before = [], None
+    for moment, after in zip(drawn, [*drawn[1:], None], strict=True):
+        away = away_at(brokers, moment.time)
+        ends = ends_at(cluster, partition, moment.time)
+        ends |= {each: end for each in away if (end := _kept(cluster, partition, each, moment))}
+        now = describe(moment, ends, away)
+        with arranged(_NARROW):
+            picture = draw_cluster(with_changes(now, before) if before else now)
+        before = now
         time = f"{day(moment.time)} <b>{clock(moment.time)}</b>" if moment.time else "at some time"
         title = f"{time} <span class='place'>{escape(moment.place)}</span>"
         image = image_html(picture, f"{partition} at {clock(moment.time)}")
         then = [
-            each
+            str(each)
             for each in events
             if moment.time <= each.time and (after is None or each.time < after.time)
         ]
-        items.append(f"<li>{title}{image}{_list(then)}</li>")
+        items.append(f"<li>{title}{image}{listed(then)}</li>")
     grid = f"<ol class='moments' style='{_GRID}'>{''.join(items)}</ol>"
     if len(drawn) < len(moments):
         return paragraph(f"The last {_DRAWN} of {len(moments):,} moments:") + grid
     return grid
-
-
-def _list(events: Iterable[Event]) -> str:
-    items = "".join(f"<li>{escape(str(each))}</li>" for each in events)
-    return f"<ul>{items}</ul>" if items else ""

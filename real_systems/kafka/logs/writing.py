@@ -1,8 +1,8 @@
-"""Writes the logs of a cluster under KRaft, so that `lab.py logs` reads what happened: the inverse
-of `reading`, for one partition, releases 3.6 to 4.3.
+"""Writes what the logs of a cluster under KRaft say while something happens to a partition: the
+inverse of `reading`, in the words of releases 3.6 to 4.3.
 
-The wording of lines is that of `reading.broker_lines.TEXTS`; metadata records, and what
-kafka-topics and kafka-dump-log print, as `reading.metadata_log` and `tool_output` read it.
+Of the brokers' and controllers' lines those are written at which an operator looks up; of the
+metadata log every record, as kafka-dump-log prints it. A test reads back what is written here.
 """
 
 import json
@@ -11,18 +11,38 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from real_systems.kafka.logs.reading.broker_lines import TEXTS
-
 CONTROLLER = 100
-_BATCH = (
-    "baseOffset: {offset} lastOffset: {offset} count: 1 baseSequence: -1 lastSequence: -1"
-    " producerId: -1 producerEpoch: -1 partitionLeaderEpoch: {epoch} isTransactional: false"
-    " isControl: false deleteHorizonMs: OptionalLong.empty position: {position} CreateTime: {time}"
-    " size: 69 magic: 2 compresscodec: none crc: {crc} isvalid: true"
-)
 _LEVELS = {"3.6": 14, "3.9": 21, "4.3": 30}
 _TOPIC_ID = "nP7CvY2kTgu5XyIeLBsqRw"
-_DIRECTORIES = "VDn-VS4OBExSjpqoyGz4yg", "DCgC9o-dl4nEyBujEY5tyA", "W2RF8TRusN3JRHUTMpE2CQ"
+_OF_CONTROLLER = "INFO [QuorumController id={controller}]"
+
+TEXTS = {
+    "came_back_unclean": "INFO Recovering 1 logs from {folder} since no clean shutdown file was"
+    " found (kafka.log.LogManager)",
+    "came_back_clean": "INFO Skipping recovery of 1 logs from {folder} since clean shutdown file"
+    " was found (kafka.log.LogManager)",
+    "came_back_empty": "INFO No logs found to be loaded in {folder} (kafka.log.LogManager)",
+    "elects_uncleanly": "INFO Setting new leader for topicId {topic_id}, partition {index} to"
+    " {leader} using an unclean election (org.apache.kafka.controller.PartitionChangeBuilder)",
+    "truncates": "INFO [UnifiedLog partition={partition}, dir={folder}] Truncating to offset {end}"
+    " (kafka.log.UnifiedLog)",
+    "stands": "INFO [RaftManager id={node}] Completed transition to CandidateState(localId={node},"
+    " localDirectoryId=8ma782OVNVbAay2WmQoxiw,epoch={epoch}, retries=1, voteStates={{}})"
+    " (org.apache.kafka.raft.QuorumState)",
+    "wins": "INFO [RaftManager id={node}] Completed transition to Leader(localReplicaKey="
+    "ReplicaKey(id={node}, directoryId=Optional[8ma782OVNVbAay2WmQoxiw]), epoch={epoch},"
+    " epochStartOffset=47, highWatermark=Optional.empty) (org.apache.kafka.raft.QuorumState)",
+    "deposed": "WARN [QuorumController id={node}] Renouncing the leadership due to a metadata log"
+    " event. We were the leader at epoch {epoch}, but in the new epoch {later}, the leader is"
+    " (none). Reverting to last stable offset 26."
+    " (org.apache.kafka.controller.QuorumController)",
+    # what the records say as well, so that no row of `broker_lines` reads it
+    "fences": f"{_OF_CONTROLLER} Fencing broker {{node}}{{at_epoch}} because its session has timed"
+    " out. (org.apache.kafka.controller.ReplicationControlManager)",
+    "lets_go": f"{_OF_CONTROLLER} Unfenced broker {{node}} has requested and been granted an"
+    " immediate shutdown. (org.apache.kafka.controller.BrokerHeartbeatManager)",
+}
+"""The lines by their kinds, which are those of `reading.broker_lines`."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +55,8 @@ class Line:
     text: str
 
     def __str__(self) -> str:
-        return (
-            self.text if self.file == "dump-metadata.txt" else f"[{_stamp(self.time)}] {self.text}"
-        )
-
-
-def _stamp(time: int) -> str:
-    seconds = datetime.fromtimestamp(time // 1000, UTC)
-    return f"{seconds:%Y-%m-%d %H:%M:%S},{time % 1000:03}"
+        seconds = datetime.fromtimestamp(self.time // 1000, UTC)
+        return f"[{seconds:%Y-%m-%d %H:%M:%S},{self.time % 1000:03}] {self.text}"
 
 
 @dataclass
@@ -59,7 +73,6 @@ class LogWriter:
     elr: bool = False
     lines: list[Line] = field(default_factory=list)
     _offset: int = 0
-    _version: int = 0
     epoch: int = 0
     _registered: dict[int, int] = field(default_factory=dict)
 
@@ -69,35 +82,21 @@ class LogWriter:
         name, _, index = self.partition.rpartition("-")
         return name, int(index)
 
-    # --- Lines ------------------------------------------------------------------------------------
-
     def line(self, node: int, kind: str, time: int, **fields: Any) -> None:
-        """A line of this kind, in the wording of the release, if the release has it."""
-        since = [each for each in TEXTS[kind] if _number(each) <= _number(self.release)]
-        if not since:
-            return
-        topic, index = self.topic
+        """A line of this kind. node: the broker or controller that it is about."""
         known = {
             "node": node,
             "controller": CONTROLLER,
             "folder": f"/kafka/data{node}",
-            "topic": topic,
-            "index": index,
+            "index": self.topic[1],
             "partition": self.partition,
             "topic_id": _TOPIC_ID,
-            "replicas": list(self.replicas),
-            "directories": f"[{', '.join(_DIRECTORIES[: len(self.replicas)])}]",
-            "release": self.release,
-            "version": self._version,
-            "broker_epoch": self._registered.get(node, 0),
+            "at_epoch": f" at epoch {self._registered.get(node)}" * (self.release >= "4"),
         }
         at, file = node, "server.log"
-        if kind in ("fences", "lets_go", "unfences", "unclean_shutdown", "elects_uncleanly"):
+        if kind in ("fences", "lets_go", "elects_uncleanly"):
             at, file = CONTROLLER, "controller.log"
-        elif kind in ("leads", "follows"):
-            file = "state-change.log"
-        text = TEXTS[kind][since[-1]].format(**{**known, **fields})
-        self.lines += [Line(time, at, file, each) for each in text.split("\n")]
+        self.lines.append(Line(time, at, file, TEXTS[kind].format(**known, **fields)))
 
     # --- Records of the metadata log --------------------------------------------------------------
 
@@ -112,7 +111,7 @@ class LogWriter:
 
     def begin(self, time: int, leader: int) -> None:
         """The cluster starts, and the topic is created."""
-        level = [_LEVELS[each] for each in _LEVELS if _number(each) <= _number(self.release)][-1]
+        level = _LEVELS[self.release[:3]]
         self.record(time, "FEATURE_LEVEL_RECORD", name="metadata.version", featureLevel=level)
         if self.elr:
             name = "eligible.leader.replicas.version"
@@ -121,7 +120,6 @@ class LogWriter:
             self._configured(time, 4, "", self.default_min_isr)
         for broker in self.replicas:
             self.registers(broker, time)
-            self.line(broker, "came_back_empty", time + 130)
             self.unfenced(broker, time + 310)
         time += 60_000
         name, index = self.topic
@@ -135,8 +133,6 @@ class LogWriter:
             topicId=_TOPIC_ID,
             replicas=list(self.replicas),
             isr=list(self.replicas),
-            removingReplicas=[],
-            addingReplicas=[],
             leader=leader,
             leaderEpoch=0,
             partitionEpoch=0,
@@ -155,7 +151,6 @@ class LogWriter:
     def changes(self, time: int, **changed: Any) -> None:
         """A change of the partition: isr, leader, eligibleLeaderReplicas, lastKnownElr."""
         _, index = self.topic
-        self._version += 1
         self.epoch += "leader" in changed
         self.record(
             time, "PARTITION_CHANGE_RECORD", partitionId=index, topicId=_TOPIC_ID, **changed
@@ -163,32 +158,18 @@ class LogWriter:
 
     def registers(self, broker: int, time: int) -> None:
         """A broker registers."""
-        data = {"brokerId": broker, "isMigratingZkBroker": False, "brokerEpoch": self._offset}
         self._registered[broker] = self.record(
-            time,
-            "REGISTER_BROKER_RECORD",
-            **data,
-            incarnationId=f"{_TOPIC_ID[:20]}{broker}{self._offset % 10}",
-            endPoints=[],
-            features=[],
-            rack=None,
-            fenced=True,
-            inControlledShutdown=False,
+            time, "REGISTER_BROKER_RECORD", brokerId=broker, brokerEpoch=self._offset, fenced=True
         )
-        self.line(broker, "release", time)
 
     def unfenced(self, broker: int, time: int) -> None:
         """The controller lets a broker in."""
         self._registration(broker, time, -1)
-        self.line(broker, "unfences", time)
-        self.line(broker, "started", time)
 
     def fenced(self, broker: int, time: int, cleanly: bool) -> None:
         """A broker's session has ended; cleanly: it asked for that."""
         self._registration(broker, time, 1)
         self.line(broker, "lets_go" if cleanly else "fences", time)
-        if cleanly:
-            self.line(broker, "shut_down", time)
 
     def _registration(self, broker: int, time: int, fenced: int) -> None:
         self.record(
@@ -198,65 +179,3 @@ class LogWriter:
             brokerEpoch=self._registered[broker],
             fenced=fenced,
         )
-
-    # --- Files ------------------------------------------------------------------------------------
-
-    def files(self) -> dict[str, str]:
-        """The files of a folder that `lab.py logs` reads, by their paths."""
-        found: dict[str, list[str]] = {}
-        for each in self.lines:
-            found.setdefault(f"node{each.node}/{each.file}", []).append(str(each))
-        name = f"node{CONTROLLER}/dump-metadata.txt"
-        log = f"/kafka/data{CONTROLLER}/__cluster_metadata-0/00000000000000000000.log"
-        found[name] = [f"Dumping {log}", "Log starting offset: 0", *found.get(name, [])]
-        for node in (*self.replicas, CONTROLLER):
-            role = "controller" if node == CONTROLLER else "broker"
-            found[f"node{node}/server.properties"] = [f"node.id={node}", f"process.roles={role}"]
-        return {path: "\n".join(lines) + "\n" for path, lines in found.items()}
-
-
-def _number(release: str) -> tuple[int, int]:
-    major, minor, *_ = release.split(".")
-    return int(major), int(minor)
-
-
-# --- What tools print -----------------------------------------------------------------------------
-
-
-def described(
-    topic: str,
-    index: int,
-    leader: int,
-    replicas: Sequence[int],
-    isr: Sequence[int],
-    elr: Sequence[int] | None = None,
-    last_known: Sequence[int] = (),
-) -> str:
-    """A partition's line of kafka-topics --describe. leader: 0 for none; elr: None before 4.0."""
-    fields = {
-        "Topic": topic,
-        "Partition": index,
-        "Leader": leader or "none",
-        "Replicas": _listed(replicas),
-        "Isr": _listed(isr),
-    }
-    if elr is not None:
-        fields |= {"Elr": _listed(elr), "LastKnownElr": _listed(last_known)}
-    return "\t".join(f"{name}: {value}" for name, value in fields.items())
-
-
-def dumped(partition: str, node: int, epochs: Sequence[tuple[int, int]], time: int) -> list[str]:
-    """What kafka-dump-log prints of a replica: its batches, each an offset and an epoch."""
-    first = epochs[0][0] if epochs else 0
-    lines = [
-        f"Dumping /kafka/data{node}/{partition}/{first:020}.log",
-        f"Log starting offset: {first}",
-    ]
-    for k, (offset, epoch) in enumerate(epochs):
-        crc = (offset * 2654435761 + epoch) % 2**32
-        lines.append(_BATCH.format(offset=offset, epoch=epoch, position=69 * k, time=time, crc=crc))
-    return lines
-
-
-def _listed(brokers: Sequence[int]) -> str:
-    return ",".join(map(str, brokers))

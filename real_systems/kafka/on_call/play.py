@@ -132,7 +132,7 @@ class Play:
         for told in self.case.told:
             self._show("told", self._told(told))
         self._typed(f"kafka-topics.sh {TO} --describe --topic {TOPIC} | grep 'Partition: {INDEX}'")
-        self._show("out", describe(self.world, self.case).replace("\t", "  "))
+        self._show("out", describe(self.world, self.case))
         self._typed("kafka-dump-log.sh --cluster-metadata-decoder --files … | grep PARTITION_")
         for each in lines:
             if '"PARTITION_' in each.text:
@@ -191,7 +191,7 @@ class Play:
     ) -> None:
         """What stands on the screen after a command. paths: of all worlds that could be."""
         if command.name in LOOKS:
-            typed, printed = shown(command, seen, begun, self.written)
+            typed, printed = shown(command, seen, self.written)
             self._typed(typed, begun)
             for each in printed:
                 self._show("out", each)
@@ -220,7 +220,7 @@ class Play:
             self._typed(
                 f"kafka-topics.sh {TO} --describe --topic {TOPIC} | grep 'Partition: {INDEX}'"
             )
-            self._show("out", describe(self.world, self.case).replace("\t", "  "))
+            self._show("out", describe(self.world, self.case))
 
     def _typed(self, text: str, minute: int | None = None) -> None:
         self._show("shell", f"$ {text}", minute)
@@ -475,7 +475,7 @@ def _short(line: Line) -> str:
         left_out = {"partitionId", "topicId", "removingReplicas", "addingReplicas"}
         kept = {name: value for name, value in data["data"].items() if name not in left_out}
         return f"{time} {data['type']} {json.dumps(kept, separators=(',', ':'))[1:-1]}"
-    text = line.text.partition(" (org.apache.")[0].partition(" (kafka.")[0].partition(". Prev")[0]
+    text = line.text.partition(" (org.apache.")[0].partition(" (kafka.")[0]
     return f"{time} {text.removeprefix('INFO ')}"
 
 

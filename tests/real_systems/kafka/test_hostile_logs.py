@@ -104,6 +104,12 @@ def test_foreign_and_encrypted_zips_are_named(cluster):
     assert "is packed by 7z" in said[f"{cluster.name}a.7z"]
 
 
+def test_a_long_first_line_is_no_csv(cluster):
+    (cluster / "long.txt").write_text("a" * 200_000 + ",b\nc,d\n", encoding="utf-8")
+    (unread,) = read([cluster]).cluster.unread
+    assert "long.txt" in str(unread)
+
+
 def test_an_archive_that_is_too_large_is_not_unpacked(cluster, monkeypatch):
     with zipfile.ZipFile(cluster / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("server.log", bytes(10_000_000))

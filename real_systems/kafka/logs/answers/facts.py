@@ -105,7 +105,7 @@ def decisions(cluster: Cluster, partition: str) -> str:
 
 
 def _versions(cluster: Cluster, partition: str) -> list[int]:
-    said = cluster.said_by_partition.get(partition, [])
+    said = cluster.said_of(None, partition)
     return sorted({each.fields["version"] for each in said if "version" in each.fields})
 
 

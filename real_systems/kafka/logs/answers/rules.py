@@ -9,7 +9,8 @@ is missing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -125,15 +126,6 @@ _AT_ONCE = 64
 
 
 @dataclass(frozen=True)
-class Share:
-    """Some partitions, and what is known of these. eligible: the rules for a check of the metadata
-    log, see `check_partition`; None for no check."""
-
-    cluster: Cluster
-    eligible: str | None
-
-
-@dataclass(frozen=True)
 class Judgement:
     """What is said of a partition. lacks: why rules were not evaluated. answer: None if the
     metadata log was not to be checked."""
@@ -147,24 +139,23 @@ class Judgement:
 def judge(
     cluster: Cluster, partitions: Sequence[str], eligible: str | None, run: Run = here
 ) -> Iterator[Judgement]:
-    """What is said of each of these partitions; `eligible` as in a share."""
+    """What is said of each of these partitions. eligible: the rules for a check of the metadata
+    log, see `check_partition`; None for no check."""
     shares = [
-        Share(cluster.about(partitions[k : k + _AT_ONCE]), eligible)
-        for k in range(0, len(partitions), _AT_ONCE)
+        cluster.about(partitions[k : k + _AT_ONCE]) for k in range(0, len(partitions), _AT_ONCE)
     ]
-    for found in run(judge_share, shares):
+    for found in run(partial(judge_share, eligible), shares):
         yield from found
 
 
-def judge_share(share: Share) -> list[Judgement]:
-    """What is said of the partitions of a share."""
-    cluster = share.cluster
+def judge_share(eligible: str | None, cluster: Cluster) -> list[Judgement]:
+    """What is said of the partitions of a share, of which `cluster` has what is known."""
     return [
         Judgement(
             each,
             list(found_in(cluster, each)),
             list(lacks_of(cluster, each)),
-            None if share.eligible is None else check_partition(cluster, each, share.eligible),
+            None if eligible is None else check_partition(cluster, each, eligible),
         )
         for each in cluster.partitions
     ]
@@ -196,11 +187,11 @@ class Answer:
     nodes: Sequence[int]
     period: tuple[int, int]
     partitions: Sequence[str]
-    _looked_for: list[str] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @property
+    def _looked_for(self) -> list[str]:
         stopped = {each for lack in self.lacks for each in lack.looks_for}
-        self._looked_for = [each.looks_for for each in RULES if each.looks_for not in stopped]
+        return [each.looks_for for each in RULES if each.looks_for not in stopped]
 
     @property
     def verdict(self) -> Verdict:
@@ -218,9 +209,9 @@ class Answer:
 
     def _repr_html_(self) -> str:
         items = [f"{day(each.time)} {each}".strip() for each in self.findings]
-        html = f"<h2>{escape(self._headline)}</h2>{_list(items, 'findings')}"
+        html = f"<h2>{escape(self._headline)}</h2>{listed(items, 'findings')}"
         for title, sentences in self._parts():
-            html += f"<p>{escape(title)}:</p>{_list(sentences)}"
+            html += f"<p>{escape(title)}:</p>{listed(sentences)}"
         return html
 
     def as_json(self) -> dict[str, Any]:
@@ -294,6 +285,7 @@ def _names(names: Sequence[str], none: str) -> str:
     return (", ".join(names[:_NAMED]) or none) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _list(items: Iterable[str], kind: str = "") -> str:
+def listed(items: Iterable[str], kind: str = "") -> str:
+    """Texts as a list in HTML; "" if there are none."""
     inside = "".join(f"<li>{escape(each)}</li>" for each in items)
     return f"<ul class='{kind}'>{inside}</ul>" if inside else ""

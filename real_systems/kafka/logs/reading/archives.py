@@ -11,7 +11,6 @@ import tarfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
@@ -55,41 +54,23 @@ class _StrictHeader(tarfile.TarInfo):
             raise tarfile.ReadError(str(error)) from None
 
 
-@dataclass
-class Unpacked:
-    """Folders and files to read. unread: archives, or what is in them, that could not be unpacked.
-    names: for each folder that was made the archive that it is of."""
-
-    places: list[Path] = field(default_factory=list)
-    unread: list[Unread] = field(default_factory=list)
-    names: dict[Path, Path] = field(default_factory=dict)
-
-    def name(self, path: Path) -> Path:
-        """A file's name as people know it: with the archives that it is in."""
-        for folder in path.parents:
-            if folder in self.names:
-                return self.name(self.names[folder]) / path.relative_to(folder)
-        return path
-
-
 @contextmanager
-def unpacked(paths: Sequence[Path], most: int | None = None) -> Iterator[Unpacked]:
+def unpacked(paths: Sequence[Path], most: int | None = None) -> Iterator["Unpacked"]:
     """These folders and files, and what is in archives among or below them, while the block lasts.
 
     most: bytes that may be unpacked, if they are fewer than usual. Nothing stays of it in the
     temporary folder, even if the process is killed. Raises OSError.
     """
-    found = Unpacked()
     with TemporaryDirectory(prefix="cluster-logs-", ignore_cleanup_errors=True) as place:
-        unpacker = _Unpacker(Path(place), found, most)
+        found = Unpacked(Path(place), most)
         for path in paths:
             if not is_archive(path):
                 found.places.append(path)
-            unpacker.unpack_below(path, 1)
+            found.unpack_below(path, 1)
         try:
             yield found
         finally:
-            unpacker.close()
+            found.close()
 
 
 def is_archive(path: Path) -> bool:
@@ -116,11 +97,18 @@ def _kind(path: Path) -> str:
     return ("zip" if named == ".zip" else "tar") if named and head else ""
 
 
-class _Unpacker:
-    """Unpacks archives into folders below a place, within bounds."""
+class Unpacked:
+    """Folders and files to read. Unpacks archives into folders below a place, within bounds.
 
-    def __init__(self, place: Path, found: Unpacked, most: int | None):
-        self._place, self._found, self._most = place, found, most
+    unread: archives, or what is in them, that could not be unpacked. names: for each folder that
+    was made the archive that it is of.
+    """
+
+    def __init__(self, place: Path, most: int | None):
+        self.places: list[Path] = []
+        self.unread: list[Unread] = []
+        self.names: dict[Path, Path] = {}
+        self._place, self._most = place, most
         self._members = self._used = self._packed = 0
         self._watcher: subprocess.Popen | None = None
 
@@ -128,6 +116,13 @@ class _Unpacker:
         """Remove what was unpacked."""
         if self._watcher is not None:
             self._watcher.communicate()
+
+    def name(self, path: Path) -> Path:
+        """A file's name as people know it: with the archives that it is in."""
+        for folder in path.parents:
+            if folder in self.names:
+                return self.name(self.names[folder]) / path.relative_to(folder)
+        return path
 
     def unpack_below(self, path: Path, depth: int) -> None:
         """Unpack a file if it is an archive, or the archives in a folder."""
@@ -140,10 +135,10 @@ class _Unpacker:
                 continue
             if self._watcher is None:
                 self._watcher = remover(self._place)
-            folder = self._place / str(len(self._found.names)) / each.name.partition(".")[0]
+            folder = self._place / str(len(self.names)) / each.name.partition(".")[0]
             folder.mkdir(parents=True)
-            self._found.names[folder] = each
-            self._found.places.append(folder)
+            self.names[folder] = each
+            self.places.append(folder)
             self._packed += each.stat().st_size if depth == 1 else 0
             try:
                 unpack = self._unzip if _kind(each) == "zip" else self._untar
@@ -154,7 +149,7 @@ class _Unpacker:
             self.unpack_below(folder, depth + 1)
 
     def _note(self, path: Path, why: str) -> None:
-        self._found.unread.append(Unread(self._found.name(path), why))
+        self.unread.append(Unread(self.name(path), why))
 
     def _untar(self, path: Path, folder: Path) -> None:
         with path.open("rb") as file:
@@ -165,7 +160,7 @@ class _Unpacker:
                     if member.isreg():
                         self._expect(member.size)
                         self._write(tar.extractfile(member), folder, member.name, member.mtime)
-                    elif not member.isdir() and not _stays_inside(member):
+                    elif not member.isdir() and not _stays_inside(member, folder):
                         self._note(
                             _inside(folder, member.name), "leads out of its archive: it is not read"
                         )
@@ -233,16 +228,10 @@ def is_linked(path: Path, root: Path) -> bool:
     return any(each.is_symlink() for each in below[: below.index(root)])
 
 
-def _stays_inside(member: tarfile.TarInfo) -> bool:
+def _stays_inside(member: tarfile.TarInfo, folder: Path) -> bool:
     """Does a link lead to what is in the same archive, and so is read under its own name?"""
-    if not (member.issym() or member.islnk()):
+    try:
+        tarfile.data_filter(member, str(folder))
+    except (tarfile.FilterError, ValueError):  # also for what is neither a link nor a file
         return False
-    target = PurePosixPath(member.linkname)
-    if member.issym():
-        target = PurePosixPath(member.name).parent / target
-    depth = 0
-    for part in target.parts:
-        depth += -1 if part == ".." else part != "."
-        if depth < 0:
-            return False
-    return not target.is_absolute()
+    return True

@@ -13,83 +13,72 @@ from typing import Any
 
 from real_systems.kafka.record_batches import unsigned_varint
 
-NAMES = {
-    0: "REGISTER_BROKER_RECORD",
-    1: "UNREGISTER_BROKER_RECORD",
-    2: "TOPIC_RECORD",
-    3: "PARTITION_RECORD",
-    4: "CONFIG_RECORD",
-    5: "PARTITION_CHANGE_RECORD",
-    7: "FENCE_BROKER_RECORD",
-    8: "UNFENCE_BROKER_RECORD",
-    9: "REMOVE_TOPIC_RECORD",
-    10: "DELEGATION_TOKEN_RECORD",
-    11: "USER_SCRAM_CREDENTIAL_RECORD",
-    12: "FEATURE_LEVEL_RECORD",
-    14: "CLIENT_QUOTA_RECORD",
-    15: "PRODUCER_IDS_RECORD",
-    17: "BROKER_REGISTRATION_CHANGE_RECORD",
-    18: "ACCESS_CONTROL_ENTRY_RECORD",
-    19: "REMOVE_ACCESS_CONTROL_ENTRY_RECORD",
-    20: "NO_OP_RECORD",
-    21: "ZK_MIGRATION_STATE_RECORD",
-    22: "REMOVE_USER_SCRAM_CREDENTIAL_RECORD",
-    23: "BEGIN_TRANSACTION_RECORD",
-    24: "END_TRANSACTION_RECORD",
-    25: "ABORT_TRANSACTION_RECORD",
-    26: "REMOVE_DELEGATION_TOKEN_RECORD",
-    27: "REGISTER_CONTROLLER_RECORD",
-    28: "CLEAR_ELR_RECORD",
-}
-"""The types by their numbers."""
-
 
 @dataclass(frozen=True)
 class _Layout:
-    """The fields in their order, "name:type", with the version since which a record has it behind a
-    slash; and those that have a number instead of a place."""
+    """A type of records, and its fields in their order, "name:type", with the version since which a
+    record has it behind a slash; and those that have a number instead of a place."""
 
-    fields: str
+    name: str
+    fields: str = ""
     tagged: str = ""
 
 
 _LAYOUTS = {
-    "REGISTER_BROKER_RECORD": _Layout(
+    0: _Layout(
+        "REGISTER_BROKER_RECORD",
         "brokerId:int32 isMigratingZkBroker:bool/2 incarnationId:uuid brokerEpoch:int64"
         " endPoints:[endpoint] features:[feature] rack:string fenced:bool"
         " inControlledShutdown:bool/1",
         "0=logDirs:[uuid] 1=cordonedLogDirs:[uuid]",
     ),
-    "UNREGISTER_BROKER_RECORD": _Layout("brokerId:int32 brokerEpoch:int64"),
-    "TOPIC_RECORD": _Layout("name:string topicId:uuid"),
-    "PARTITION_RECORD": _Layout(
+    1: _Layout("UNREGISTER_BROKER_RECORD", "brokerId:int32 brokerEpoch:int64"),
+    2: _Layout("TOPIC_RECORD", "name:string topicId:uuid"),
+    3: _Layout(
+        "PARTITION_RECORD",
         "partitionId:int32 topicId:uuid replicas:[int32] isr:[int32] removingReplicas:[int32]"
         " addingReplicas:[int32] leader:int32 leaderEpoch:int32 partitionEpoch:int32"
         " directories:[uuid]/1",
         "0=leaderRecoveryState:int8 1=eligibleLeaderReplicas:[int32] 2=lastKnownElr:[int32]",
     ),
-    "CONFIG_RECORD": _Layout("resourceType:int8 resourceName:string name:string value:string"),
-    "PARTITION_CHANGE_RECORD": _Layout(
+    4: _Layout("CONFIG_RECORD", "resourceType:int8 resourceName:string name:string value:string"),
+    5: _Layout(
+        "PARTITION_CHANGE_RECORD",
         "partitionId:int32 topicId:uuid",
         "0=isr:[int32] 1=leader:int32 2=replicas:[int32] 3=removingReplicas:[int32]"
         " 4=addingReplicas:[int32] 5=leaderRecoveryState:int8 6=eligibleLeaderReplicas:[int32]"
         " 7=lastKnownElr:[int32] 8=directories:[uuid]",
     ),
-    "FENCE_BROKER_RECORD": _Layout("id:int32 epoch:int64"),
-    "UNFENCE_BROKER_RECORD": _Layout("id:int32 epoch:int64"),
-    "REMOVE_TOPIC_RECORD": _Layout("topicId:uuid"),
-    "FEATURE_LEVEL_RECORD": _Layout("name:string featureLevel:int16"),
-    "BROKER_REGISTRATION_CHANGE_RECORD": _Layout(
+    7: _Layout("FENCE_BROKER_RECORD", "id:int32 epoch:int64"),
+    8: _Layout("UNFENCE_BROKER_RECORD", "id:int32 epoch:int64"),
+    9: _Layout("REMOVE_TOPIC_RECORD", "topicId:uuid"),
+    10: _Layout("DELEGATION_TOKEN_RECORD"),
+    11: _Layout("USER_SCRAM_CREDENTIAL_RECORD"),
+    12: _Layout("FEATURE_LEVEL_RECORD", "name:string featureLevel:int16"),
+    14: _Layout("CLIENT_QUOTA_RECORD"),
+    15: _Layout("PRODUCER_IDS_RECORD"),
+    17: _Layout(
+        "BROKER_REGISTRATION_CHANGE_RECORD",
         "brokerId:int32 brokerEpoch:int64",
         "0=fenced:int8 1=inControlledShutdown:int8 2=logDirs:[uuid] 3=cordonedLogDirs:[uuid]",
     ),
-    "CLEAR_ELR_RECORD": _Layout("topicName:string"),
+    18: _Layout("ACCESS_CONTROL_ENTRY_RECORD"),
+    19: _Layout("REMOVE_ACCESS_CONTROL_ENTRY_RECORD"),
+    20: _Layout("NO_OP_RECORD"),
+    21: _Layout("ZK_MIGRATION_STATE_RECORD"),
+    22: _Layout("REMOVE_USER_SCRAM_CREDENTIAL_RECORD"),
+    23: _Layout("BEGIN_TRANSACTION_RECORD"),
+    24: _Layout("END_TRANSACTION_RECORD"),
+    25: _Layout("ABORT_TRANSACTION_RECORD"),
+    26: _Layout("REMOVE_DELEGATION_TOKEN_RECORD"),
+    27: _Layout("REGISTER_CONTROLLER_RECORD"),
+    28: _Layout("CLEAR_ELR_RECORD", "topicName:string"),
 }
-
+"""The types by their numbers; those that the kit does not read have no fields here."""
 
 KINDS = {
-    name: dict(re.findall(r"(\w+):([\w\[\]]+)", f"{layout.fields} {layout.tagged}"))
-    for name, layout in _LAYOUTS.items()
+    layout.name: dict(re.findall(r"(\w+):([\w\[\]]+)", f"{layout.fields} {layout.tagged}"))
+    for layout in _LAYOUTS.values()
 }
 """For each type the types of its fields."""
 
@@ -104,13 +93,12 @@ def decoded(value: bytes) -> tuple[str, dict[str, Any]]:
     frame, place = unsigned_varint(value, 0)
     number, place = unsigned_varint(value, place)
     version, place = unsigned_varint(value, place)
-    if frame != 1 or number not in NAMES:
+    if frame != 1 or number not in _LAYOUTS:
         raise ValueError(f"type {number} in a frame of version {frame} is not known")
-    name = NAMES[number]
-    layout = _LAYOUTS.get(name)
-    if layout is None:
-        return name, {}
+    layout = _LAYOUTS[number]
     data: dict[str, Any] = {}
+    if not layout.fields:
+        return layout.name, data
     for field in layout.fields.split():
         field, _, since = field.partition("/")
         if version >= int(since or 0):
@@ -121,7 +109,7 @@ def decoded(value: bytes) -> tuple[str, dict[str, Any]]:
         key, _, kind = tagged.get(str(tag), "").partition(":")
         if key:
             data[key], _ = _value(content, 0, kind)
-    return name, data
+    return layout.name, data
 
 
 def _tagged(data: bytes, place: int) -> tuple[list[tuple[int, bytes]], int]:

@@ -27,7 +27,7 @@ from real_systems.kafka.logs.reading.lines.times import NEEDS_DAY
 from real_systems.kafka.logs.reading.metadata_log import MetadataRecord, records_in
 from real_systems.kafka.logs.reading.segments import metadata_in
 from real_systems.kafka.logs.reading.sources import Kind, Source, Sources
-from real_systems.kafka.logs.reading.unread import Doubt, Unread, add, shown, together
+from real_systems.kafka.logs.reading.unread import Doubt, Unread, add, shown
 
 _OWN = re.compile(
     r"\[[A-Z][^\[\]\n]{0,120}?(?:\b(?:id|nodeId|brokerId|broker|controllerId|replicaId|localId)="
@@ -75,7 +75,7 @@ def note(names: Names, columns: Columns, own: int | None) -> None:
 class Attribution:
     """Tells the brokers of the lines of some files, all of whose names were noted.
 
-    folders: for files that are no logs, and say it themselves, their brokers.
+    said: the brokers of files that are no logs, and say it themselves.
     """
 
     def __init__(self, names: dict[Path, Names], said: dict[Path, int], roots: Iterable[Path]):
@@ -158,16 +158,14 @@ class _File:
                 values[column].add(value)
                 if ids:
                     self.known[column, value] |= ids
-        certain = {column: True for column, _ in self.known}
-        for (column, _), ids in self.known.items():
-            certain[column] &= len(ids) == 1
+        doubtful = {column for (column, _), ids in self.known.items() if len(ids) != 1}
         self.columns = {
             column
             for column, each in values.items()
-            if len(each) <= _MOST_NAMES and certain.get(column, True) and column[0] != "a"
+            if len(each) <= _MOST_NAMES and column not in doubtful and column[0] != "a"
         }
         if len(self.ids) > 1:  # what stands between time and level may be a host, or a thread
-            self.columns |= {column for column, sure in certain.items() if sure}
+            self.columns |= {column for column, _ in self.known} - doubtful
         self.has_many = any(len(values[column]) > 1 for column in self.columns)
 
     @property
@@ -204,11 +202,6 @@ def here(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
     return map(function, items)
 
 
-def read_files(sources: Sequence[Source], run: Run = here) -> list[tuple[Source, Reading]]:
-    """What each file says. Raises OSError."""
-    return list(zip(sources, run(read_file, sources), strict=True))
-
-
 def read_file(source: Source) -> Reading:
     """What a log or a decoded metadata log says. Raises OSError."""
     reading, path = Reading(), source.path
@@ -224,7 +217,7 @@ def read_file(source: Source) -> Reading:
             add(reading.unread, path, why, entry.number, entry.text)
 
         reading.said = list(said_in(_entries(blocks, source, reading), refused))
-    reading.unread = [replace(each, path=source.name) for each in together(reading.unread)]
+    reading.unread = [replace(each, path=source.name) for each in reading.unread]
     return reading
 
 
@@ -305,10 +298,7 @@ def _head(
 def dated(found: Sequence[tuple[Source, Reading]]) -> tuple[list[str], list[Unread]]:
     """Complete the times that lack their date. What has none says nothing. Returns sentences on
     where dates are from, and what was left out."""
-    entries = [
-        list({id(said.entry): said.entry for said in each.said}.values()) for _, each in found
-    ]
-    times = [each.time for some in entries for each in some if not each.lacks]
+    times = [each.time for _, one in found for each in one.entries if not each.lacks]
     times += [each.time for _, one in found for each in one.records if each.time is not None]
     known = [min(times), max(times)] if times else []
     remarks, unread = [], []
@@ -339,19 +329,18 @@ def attributed(sources: Sources, found: Iterable[tuple[Source, Reading]]) -> lis
     names = {source.path: reading.names for source, reading in readings}
     said = {each.path: each.node for each in sources.files if each.node is not None}
     attribution = Attribution(names, said, sources.roots)
-    doubtful = []
+    doubts: dict[tuple[Path, tuple[int, ...]], Doubt] = {}
     for source, reading in readings:
         for entry in reading.entries:
             if entry.node is None:
                 nodes = attribution.of_line(source.path, entry.columns)
                 entry.node = nodes[0] if len(nodes) == 1 else None
                 if entry.node is None:
-                    doubtful.append(
-                        Doubt(source.name, str(nodes), 1, entry.number, entry.text, nodes)
-                    )
+                    first = Doubt(source.name, "", 0, entry.number, entry.text, nodes)
+                    doubts.setdefault((source.name, nodes), first).lines += 1
             entry.columns = ()
     for k, source in enumerate(sources.files):
         if source.node is None and source.kind is not Kind.LOG:
             nodes = attribution.of_file(source.path)
             sources.files[k] = replace(source, node=nodes[0] if len(nodes) == 1 else None)
-    return together(doubtful)
+    return list(doubts.values())

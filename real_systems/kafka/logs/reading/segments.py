@@ -27,7 +27,8 @@ def is_metadata_log(path: Path) -> bool:
         return True
     if PARTITION.fullmatch(path.parent.name):
         return False
-    records = (each for batch in whole(path, []) for each in _data(batch))
+    data = (batch for batch in whole(path, []) if not batch.is_control)
+    records = (each for batch in data for each in batch.records())
     try:
         some = [decoded(each.value) for each in islice(records, 100)]
     except BROKEN:
@@ -60,10 +61,6 @@ def _metadata_record(batch: Batch, record: Record, snapshot: int | None) -> Meta
         (time,) = struct.unpack_from(">q", record.value, 2)
     name = "LEADER_CHANGE" if kind == _LEADER_CHANGE else "CONTROL"
     return MetadataRecord(record.offset, time, name, {}, snapshot)
-
-
-def _data(batch: Batch) -> Iterator[Record]:
-    return iter(()) if batch.is_control else batch.records()
 
 
 def whole(path: Path, unread: list[Unread], name: Path | None = None) -> Iterator[Batch]:

@@ -28,7 +28,7 @@ _BATCH = re.compile(
 _DUMPED = re.compile(r"^Dumping (?:.*/)?([\w.-]{1,260}-\d{1,10})/\d{1,20}\.log")
 _ROW = re.compile(r"\s*(\d{1,10})\s+(?:[^\s\d]\S*\s+|\S{22}\s+)?(\d{1,19})\s+\d{1,19}\s")
 _ROLES = ("Leader", "Follower", "Observer")
-_STATUS = re.compile(r"^\s*(LeaderId|LeaderEpoch|HighWatermark|CurrentVoters):\s+(\S.*)$")
+_STATUS = re.compile(r"^\s*(LeaderId|HighWatermark|CurrentVoters):\s+(\S.*)$")
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,13 @@ class Described:
 @dataclass(frozen=True)
 class Quorum:
     """What a controller says of the metadata log. place: the file. ends: for each node up to which
-    offset it has the log, the leader first; committed: the high watermark, leader: -1 for none,
-    epoch and voters, if these are printed."""
+    offset it has the log, the leader first; committed: the high watermark; both and the voters as
+    far as they are printed."""
 
     place: str
     ends: dict[int, int]
     committed: int | None
-    leader: int | None = None
-    epoch: int | None = None
-    voters: tuple[int, ...] = ()
+    voters: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -103,15 +101,15 @@ def quorum_in(source: Source) -> Quorum | None:
             ends[int(found[1])] = int(found[2])
         if found := _STATUS.match(line):
             status[found[1]] = found[2]
-    leader, epoch, committed = (
+    leader, committed = (
         int(text) if _is_number((text := status.get(name, "")).removeprefix("-").strip()) else None
-        for name in ("LeaderId", "LeaderEpoch", "HighWatermark")
+        for name in ("LeaderId", "HighWatermark")
     )
     if not ends and leader is None:
         return None
     voters = status.get("CurrentVoters", "")
     ids = re.findall(r'"id": ?(\d{1,10})\b', voters) or re.findall(r"\b\d{1,10}\b", voters)
-    return Quorum(_place(source.path), ends, committed, leader, epoch, tuple(map(int, ids)))
+    return Quorum(_place(source.path), ends, committed, tuple(map(int, ids)))
 
 
 def checkpoint_in(source: Source) -> LogOnDisk | None:

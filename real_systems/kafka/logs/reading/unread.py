@@ -3,7 +3,6 @@
 Each of these takes something away from what an answer covers; `str` gives a sentence.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,21 +57,12 @@ def _more(lines: int) -> str:
 
 
 def add(unread: list[Unread], path: Path, why: str, number: int, first: str) -> None:
-    """Add a line that was not understood; with the one before it if the reason is the same."""
-    if unread and unread[-1].lines and (unread[-1].path, unread[-1].why) == (path, why):
-        unread[-1].lines += 1
-    else:
-        unread.append(Unread(path, why, 1, number, first[: 2 * _QUOTED]))
-
-
-def together(unread: Iterable[Unread]) -> list[Unread]:
-    """The same, with the lines of a file that have one reason as one."""
-    found: dict[tuple[Path, str, bool], Unread] = {}
+    """Add a line that was not understood, to those of the file that have the same reason."""
     for each in unread:
-        known = found.setdefault((each.path, each.why, bool(each.lines)), each)
-        if known is not each:
-            known.lines += each.lines
-    return list(found.values())
+        if each.lines and (each.path, each.why) == (path, why):
+            each.lines += 1
+            return
+    unread.append(Unread(path, why, 1, number, first[: 2 * _QUOTED]))
 
 
 def shown(path: Path) -> str:

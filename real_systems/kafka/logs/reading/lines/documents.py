@@ -20,6 +20,9 @@ LARGEST = 64 << 20
 """Characters of a value that is taken into memory as a whole."""
 
 _DELIMITERS = ",;\t"
+_WIDEST = 10_000
+"""Characters of a CSV's first line that are looked at."""
+
 _DECODER = json.JSONDecoder()
 
 
@@ -33,8 +36,10 @@ def framing_of(head: str) -> str:
         found = record_in(first)
         if found is None or (not _has_message(found[1], 0) and any(_lists(found[1], 0))):
             return "json"
-    for delimiter in _DELIMITERS if delimiter_in(first) else "":
-        cells = [each.strip() for each in next(csv.reader([first], delimiter=delimiter), [])]
+    for delimiter in _DELIMITERS:
+        cells = [
+            each.strip() for each in next(csv.reader([first[:_WIDEST]], delimiter=delimiter), [])
+        ]
         names = [each.lower().lstrip("_") for each in cells]
         if (
             len(cells) > 1
@@ -45,11 +50,6 @@ def framing_of(head: str) -> str:
         ):
             return delimiter
     return ""
-
-
-def delimiter_in(line: str) -> bool:
-    """Has a line two cells at least?"""
-    return any(each in line for each in _DELIMITERS)
 
 
 def as_lines(

@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 from real_systems.kafka.logs.reading.lines.documents import as_lines
-from real_systems.kafka.logs.reading.unread import Unread
+from real_systems.kafka.logs.reading.unread import Unread, add
 
 LONGEST = 1 << 20
 """Bytes of a line that are kept; a dump's longest record is far below."""
@@ -55,7 +55,7 @@ def blocks_of(
             rest += data[:last]
             block = _cleaned(bytes(rest))
             if unread is not None:
-                unread += _too_long(path, block, lines)
+                _note_too_long(path, block, lines, unread)
             lines += block.count(b"\n")
             yield block
             rest.clear()
@@ -64,7 +64,7 @@ def blocks_of(
     if rest:
         block = _cleaned(bytes(rest)) + b"\n"
         if unread is not None:
-            unread += _too_long(path, block, lines)
+            _note_too_long(path, block, lines, unread)
         yield block
 
 
@@ -81,16 +81,15 @@ def _as_text(found: re.Match[bytes]) -> bytes:
     return json.dumps(_COLOURS.sub(b"", text.encode()).decode()).encode()
 
 
-def _too_long(path: Path, block: bytes, before: int) -> Iterator[Unread]:
-    """The lines of a block that are not read to their ends; zeros are no loss."""
+def _note_too_long(path: Path, block: bytes, before: int, unread: list[Unread]) -> None:
+    """Note the lines of a block that are not read to their ends; zeros are no loss."""
     place, number = 0, before
     while len(block) - place > LONGEST:
         end = block.find(b"\n", place)
         number += 1
         if end - place > LONGEST and block[place:end].strip(b"\0"):
-            first = _text(block[place : place + 200])
             why = f"of more than {LONGEST:,} bytes, the rest of which was not read"
-            yield Unread(path, why, 1, number, first)
+            add(unread, path, why, number, _text(block[place : place + 200]))
         place = end + 1
 
 

@@ -16,8 +16,6 @@ DAY = 24 * 3600 * 1000
 """Milliseconds."""
 
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_MONTH = rf"(?:{'|'.join(_MONTHS)})[a-z]{{0,6}}"
-_CLOCK = r"\d\d?:\d\d:\d\d(?:[.,:]\d{1,9})?(?: ?[AP]M\b)?"
 _ZONES = {
     **dict.fromkeys(("Z", "UTC", "GMT", "WET"), 0),
     **{"CET": 60, "CEST": 120, "EET": 120, "EEST": 180, "BST": 60, "WEST": 60, "MSK": 180},
@@ -26,26 +24,35 @@ _ZONES = {
 }
 """Minutes east of Greenwich. IST is left out: it is India's, Israel's and Ireland's."""
 
-_ZONE = rf"(?: ?[+-]\d\d:?\d\d(?![\d:])|[+-]\d\d(?![\d:])| ?(?:{'|'.join(_ZONES)})\b)?"
+_MONTH = rf"(?P<month>(?:{'|'.join(_MONTHS)})[a-z]{{0,6}})"
+_CLOCK = (
+    r"(?P<hour>\d\d?):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,:](?P<fraction>\d{1,9}))?"
+    r"(?: ?(?P<half>[AP])M\b)?"
+)
+_ZONE = (
+    r"(?P<zone> ?[+-]\d\d:?\d\d(?![\d:])|[+-]\d\d(?![\d:])"
+    rf"| ?(?:{'|'.join(_ZONES)})\b)?"
+)
+_AT = rf"{_CLOCK}{_ZONE}"
 
 _FORMS = {
-    "iso": rf"\d{{4}}([-/.])\d\d\1\d\d(?:[T_]| {{1,2}}){_CLOCK}{_ZONE}",
-    "compact": rf"(?:19|20)\d{{6}}[T -]?\d\d:?\d\d:?\d\d(?:[.,]\d{{1,9}})?{_ZONE}",
-    "day": rf"\d\d?[-/ ]{_MONTH}[-/ ]\d{{4}}[:, T]{{1,2}}{_CLOCK}{_ZONE}",
-    "month": rf"{_MONTH} {{1,2}}\d\d?, ?\d{{4}},?(?: @| at)? {_CLOCK}{_ZONE}",
-    "syslog": rf"{_MONTH} {{1,2}}\d\d? {_CLOCK}{_ZONE}(?: (?:19|20)\d\d(?![\d:]))?",
-    "numbers": rf"(?<![.:+-])\d\d?[-/.]\d\d?[-/.](?:\d\d){{1,2}}(?:[T_]|,? {{1,2}}){_CLOCK}{_ZONE}",
+    "iso": r"(?P<year>\d{4})[-/.](?P<month>\d\d)[-/.](?P<day>\d\d)" rf"(?:[T_]| {{1,2}}){_AT}",
+    "compact": r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)[T -]?(?P<hour>\d\d):?"
+    rf"(?P<minute>\d\d):?(?P<second>\d\d)(?:[.,](?P<fraction>\d{{1,9}}))?{_ZONE}",
+    "day": rf"(?P<day>\d\d?)[-/ ]{_MONTH}[-/ ](?P<year>\d{{4}})[:, T]{{1,2}}{_AT}",
+    "month": rf"{_MONTH} {{1,2}}(?P<day>\d\d?), ?(?P<year>\d{{4}}),?(?: @| at)? {_AT}",
+    "syslog": rf"{_MONTH} {{1,2}}(?P<day>\d\d?) {_AT}(?: (?P<year>(?:19|20)\d\d)(?![\d:]))?",
+    "numbers": r"(?<![.:+-])(?P<one>\d\d?)[-/.](?P<other>\d\d?)[-/.](?P<last>(?:\d\d){1,2})"
+    rf"(?:[T_]|,? {{1,2}}){_AT}",
     "epoch": r"(?<![.:+-])(?:1\d{18}(?!\d)|1\d{15}(?!\d)|1\d{12}(?!\d)|1\d{9}(?:\.\d{1,9})?(?!\d))",
-    "clock": rf"(?<![.:+-]){_CLOCK}(?:Z\b)?",
+    "clock": rf"(?<![.:+-]){_CLOCK}(?P<zone>Z\b)?",
 }
+_PARTS = {form: re.compile(pattern) for form, pattern in _FORMS.items()}
+_NAME = re.compile(r"\(\?P<\w+>")
 _ANY = re.compile(
     r"(?<!\d)(?:"
-    + "|".join(rf"(?P<{name}>{form})" for name, form in _FORMS.items()).replace(r"\1", r"(?:[-/.])")
+    + "|".join(f"(?P<{form}>{_NAME.sub('(?:', pattern)})" for form, pattern in _FORMS.items())
     + ")"
-)
-_PARTS = re.compile(
-    rf"(?P<hour>\d\d?):?(?P<minute>\d\d):?(?P<second>\d\d)(?:[.,:](?P<fraction>\d{{1,9}}))?"
-    rf"(?: ?(?P<half>[AP])M)?(?P<zone>{_ZONE})(?: (?P<year>\d{{4}}))?$"
 )
 
 NEEDS_YEAR, NEEDS_DAY = "year", "day"
@@ -72,7 +79,8 @@ class Stamp:
 def stamps_in(text: str, begin: int, end: int, order: str = "") -> Iterator[Stamp]:
     """The times in a part of a line. order: of a date of numbers; without one it is no time."""
     for found in _ANY.finditer(text, begin, end):
-        read = _read(found.lastgroup, found[0], order)
+        form = found.lastgroup
+        read = _read(form, _PARTS[form].match(text, found.start(), end), order)
         if read is not None:
             yield Stamp(read[0], *found.span(), read[1])
 
@@ -124,23 +132,21 @@ def _days(year: int, month: int, day: int) -> int | None:
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
-def _clock_of(text: str) -> tuple[int, str] | None:
-    """Milliseconds since midnight in Greenwich, of what ends a text, and the year if it has one."""
-    found = _PARTS.search(text)
-    if found is None:
-        return None
-    hour, minute, second = int(found["hour"]), int(found["minute"]), int(found["second"])
-    if found["half"]:
+def _since_midnight(parts: dict[str, str | None]) -> int | None:
+    """Milliseconds since midnight in Greenwich; None if there is no such time."""
+    hour, minute, second = (int(parts[name]) for name in ("hour", "minute", "second"))
+    if parts.get("half"):
         if not 1 <= hour <= 12:
             return None
-        hour = hour % 12 + 12 * (found["half"] == "P")
+        hour = hour % 12 + 12 * (parts["half"] == "P")
     if hour > 23 or minute > 59 or second > 60:
         return None
-    time = (hour * 60 + minute) * 60_000 + second * 1000
-    if found["fraction"]:
-        time += int(found["fraction"][:3].ljust(3, "0"))
-    zone = found["zone"].strip()
-    return time - _minutes(zone) * 60_000, found["year"] or ""
+    time = (hour * 60 + minute) * 60_000 + second * 1000 + _millis(parts["fraction"])
+    return time - _minutes((parts["zone"] or "").strip()) * 60_000
+
+
+def _millis(fraction: str | None) -> int:
+    return int((fraction or "")[:3].ljust(3, "0"))
 
 
 @lru_cache(256)
@@ -151,49 +157,35 @@ def _minutes(zone: str) -> int:
     return int(zone[0] + "1") * (int(digits[:2]) * 60 + int(digits[2:]))
 
 
-_DATES = {
-    "iso": r"(?P<year>\d{4})\D(?P<month>\d\d)\D(?P<day>\d\d)",
-    "compact": r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)",
-    "day": r"(?P<day>\d+)\W(?P<month>[A-Za-z]+)\W(?P<year>\d{4})",
-    "month": r"(?P<month>[A-Za-z]+) +(?P<day>\d+), ?(?P<year>\d{4})",
-    "syslog": r"(?P<month>[A-Za-z]+) +(?P<day>\d+)",
-    "numbers": r"(?P<one>\d+)\D(?P<other>\d+)\D(?P<last>\d+)",
-    "clock": r"",
-}
-"""What stands before the clock in each form."""
-
-_DATE_PARTS = {name: re.compile(form) for name, form in _DATES.items()}
 _LEAP = 2000
 
 
-def _read(form: str, text: str, order: str) -> tuple[int, str] | None:
+def _read(form: str, found: re.Match[str], order: str) -> tuple[int, str] | None:
     """The time that a text of a form is, and what it lacks; None if there is no such time."""
     if form == "epoch":
-        whole, _, fraction = text.partition(".")
-        seconds = int(whole) * 1000 + int(fraction[:3].ljust(3, "0"))
-        return (seconds if len(whole) == 10 else int(whole[:13])), ""
-    date = _DATE_PARTS[form].match(text)
-    clock = _clock_of(text[date.end() :])
+        whole, _, fraction = found[0].partition(".")
+        return (int(whole) * 1000 + _millis(fraction) if len(whole) == 10 else int(whole[:13])), ""
+    parts = found.groupdict()
+    clock = _since_midnight(parts)
     if clock is None or form == "clock":
-        return clock and (clock[0], NEEDS_DAY)
-    parts = date.groupdict()
+        return None if clock is None else (clock, NEEDS_DAY)
     if form == "numbers":
-        one, other, last = parts.values()
+        one, other, last = parts["one"], parts["other"], parts["last"]
         if len(last) == 2:  # as Hadoop writes it
-            parts = {"year": f"20{one:0>2}", "month": other, "day": last}
+            parts |= {"year": f"20{one:0>2}", "month": other, "day": last}
         elif order in ORDERS:
             day, month = (one, other) if order == "dmy" else (other, one)
-            parts = {"year": last, "month": month, "day": day}
+            parts |= {"year": last, "month": month, "day": day}
         else:
             return None
-    year, month = parts.get("year") or clock[1], parts["month"]
+    year, month = parts["year"], parts["month"]
     month = int(month) if month.isdecimal() else _MONTHS.index(month[:3]) + 1
     days = _days(int(year or _LEAP), month, int(parts["day"]))
     if days is None:
         return None
     if year:
-        return days * DAY + clock[0], ""
-    return (days - _days(_LEAP, 1, 1)) * DAY + clock[0], NEEDS_YEAR
+        return days * DAY + clock, ""
+    return (days - _days(_LEAP, 1, 1)) * DAY + clock, NEEDS_YEAR
 
 
 def in_year(time: int, year: int) -> int:
