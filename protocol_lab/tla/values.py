@@ -6,7 +6,8 @@ s.log[0] is log[1]), and a bag a set, or a bag of the module Bags if equal items
 """
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import partial, reduce
 from itertools import chain, count
 from typing import Any, NamedTuple
 
@@ -60,9 +61,7 @@ def string(value: str) -> Tla:
 
 
 def op(sign: str, left: Tla, right: Tla) -> Tla:
-    """A binary operator; sums of numbers, and comparisons of texts, are computed."""
-    if sign in ("=", "#") and (left == right or (_is_text(left) and _is_text(right))):
-        return TRUE if (left == right) == (sign == "=") else FALSE
+    """A binary operator; sums of numbers are computed."""
     if sign in ("+", "-") and right.text.isdigit():
         by = int(right.text) if sign == "+" else -int(right.text)
         if left.text.lstrip("-").isdigit():
@@ -80,10 +79,6 @@ def op(sign: str, left: Tla, right: Tla) -> Tla:
     return Tla(text, level, (sign, left, right))
 
 
-def _is_text(value: Tla) -> bool:
-    return value.text.startswith('"') and value.level == ATOM
-
-
 def plus(value: Tla, by: int) -> Tla:
     """The expression and a number more."""
     return op("+", value, number(by)) if by >= 0 else op("-", value, number(-by))
@@ -91,22 +86,17 @@ def plus(value: Tla, by: int) -> Tla:
 
 def conj(*parts: Tla) -> Tla:
     """The conjunction, without what does not matter."""
-    return _joined("/\\", parts, TRUE, FALSE)
+    return _joined("/\\", parts, TRUE)
 
 
 def disj(*parts: Tla) -> Tla:
     """The disjunction, without what does not matter."""
-    return _joined("\\/", parts, FALSE, TRUE)
+    return _joined("\\/", parts, FALSE)
 
 
-def _joined(sign: str, parts: tuple[Tla, ...], neutral: Tla, absorbing: Tla) -> Tla:
-    found = None
-    for each in dict.fromkeys(parts):
-        if each == absorbing:
-            return absorbing
-        if each != neutral:
-            found = each if found is None else op(sign, found, each)
-    return found or neutral
+def _joined(sign: str, parts: tuple[Tla, ...], neutral: Tla) -> Tla:
+    needed = [each for each in dict.fromkeys(parts) if each != neutral]
+    return reduce(partial(op, sign), needed) if needed else neutral
 
 
 def neg(value: Tla) -> Tla:
@@ -151,8 +141,6 @@ def filtered(bound: str, domain: Tla, test: Tla) -> Tla:
 
 def mapped(bound: str, domain: Tla, value: Tla) -> Tla:
     """{value : bound \\in domain}."""
-    if value.text == bound:
-        return domain
     return Tla(f"{{{value.text} : {bound} \\in {domain.within(6)}}}")
 
 
@@ -184,12 +172,29 @@ def record(parts: dict[str, Tla]) -> Tla:
 
 def at(whole: Tla, *steps: str) -> Tla:
     """whole.field or whole[index]; a step is ".field" or "[index]"."""
-    for step in steps:
-        if whole.parts[:1] == ("record",):
-            whole = dict(whole.parts[1])[step[1:]]
-        else:
-            whole = Tla(whole.within(APPLIED) + step, APPLIED)
-    return whole
+    return Tla(whole.within(APPLIED) + "".join(steps), APPLIED) if steps else whole
+
+
+def changed(whole: Tla, steps: tuple[str, ...], value: Tla) -> Tla:
+    """[whole EXCEPT !steps = value]; what was changed before gets one more clause."""
+    if not steps:
+        return value
+    whole, clauses = whole.parts[1:] if whole.parts[:1] == ("EXCEPT",) else (whole, ())
+    clauses = (*clauses, (steps, value))
+    shown = ", ".join(f"!{''.join(steps)} = {value.text}" for steps, value in clauses)
+    text = f"[{whole.within(APPLIED)} EXCEPT {shown}]"
+    return Tla(text, ATOM, ("EXCEPT", whole, clauses))
+
+
+def unchanged_at(value: Tla, steps: list[str]) -> Tla | None:
+    """The expression that has, at a place, what a changed one has there, since each of its changes
+    is of another field; None if there may be none."""
+    whole, clauses = value.parts[1:] if value.parts[:1] == ("EXCEPT",) else (value, ())
+    apart = whole.parts[:1] != ("IF",) and all(
+        any(a != b and a[0] == b[0] == "." for a, b in zip(places, steps, strict=False))
+        for places, _ in clauses
+    )
+    return whole if apart else None
 
 
 def between(low: Tla, high: Tla) -> Tla:
@@ -240,46 +245,20 @@ class Own:
     item: Any = INT
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A field of the state, or a record of a function's own, by now: what it was, and what has
-    changed since: [whole EXCEPT !path = value, ...]."""
-
-    whole: Tla
-    clauses: tuple[tuple[tuple[str, ...], Tla], ...] = ()
-
-    @property
-    def tla(self) -> Tla:
-        """As an expression."""
-        if not self.clauses:
-            return self.whole
-        shown = ", ".join(f"!{''.join(steps)} = {value.text}" for steps, value in self.clauses)
-        return Tla(f"[{self.whole.within(APPLIED)} EXCEPT {shown}]")
-
-    def changed(self, steps: tuple[str, ...], value: Tla) -> "Cell":
-        """With another value at a place in it."""
-        if not steps:
-            return Cell(value)
-        return replace(self, clauses=(*self.clauses, (steps, value)))
-
-    def is_same_at(self, steps: list[str]) -> bool:
-        """Is this place another one than those that were changed: another field, somewhere?"""
-        return self.whole.parts[:1] != ("IF",) and all(
-            any(a != b and a[0] == b[0] == "." for a, b in zip(changed, steps, strict=False))
-            for changed, _ in self.clauses
-        )
+Scope = dict[str, Value]
+"""What holds at one point of a function: the values of its variables, by their names, and those of
+the cells, whose names have a dot: the fields of a state, as in "s.log", and the records and
+containers that are the function's own."""
 
 
-@dataclass
-class Scope:
-    """What holds at one point of a function: its variables, and the cells by their names."""
+def cells(scope: Scope) -> Scope:
+    """What of a scope a function shares with those that it calls."""
+    return {name: value for name, value in scope.items() if "." in name}
 
-    names: dict[str, Value]
-    cells: dict[str, Cell] = field(default_factory=dict)
 
-    def copy(self, names: dict[str, Value] | None = None) -> "Scope":
-        """Another scope with the same, and these names."""
-        return Scope(self.names | (names or {}), dict(self.cells))
+def names_first(scope: Scope) -> list[str]:
+    """The variables, and then the cells."""
+    return sorted(scope, key=lambda name: "." in name)
 
 
 def type_of(declared: Any) -> Any:
@@ -396,10 +375,6 @@ def converted(value: Value, kind: Any) -> Tla:
             return if_(found, Tla("1"), ZERO)
         case "number", "set of nodes" if found == ZERO:
             return EMPTY
-        case "number", Named(names) if found.text.isdigit():
-            return string(names[int(found.text)])
-        case Named(names), "number" if _is_text(found):
-            return number(names.index(found.text[1:-1]))
         case ("text", Named()) | (Named(), "text") | (Named(), Named()):
             return found
         case _, "truth value":
