@@ -42,7 +42,7 @@ class Expressions:
 
     helper: Callable[..., Value]
 
-    def __init__(self, types: tla.Types, spec: Spec, taken: set[str]):
+    def __init__(self, types: tla.Types, spec: Spec, taken: tla.Names):
         self.types, self.taken = types, taken
         self.limits, self.fields = limits_of(spec.constants), spec.state.field_types
         self.globals: dict[tuple[str, int], str] = {}
@@ -184,8 +184,7 @@ class Expressions:
             return Value(TRUE if value else tla.FALSE, BOOL)
         if isinstance(value, int) and name.isupper():
             if (name, value) not in self.globals:
-                self.globals[name, value] = tla.unused(name, self.taken)
-                self.taken.add(self.globals[name, value])
+                self.globals[name, value] = self.taken.new(name)
             return Value(Tla(self.globals[name, value]), INT)
         if isinstance(value, int):
             return Value(tla.number(value), INT)

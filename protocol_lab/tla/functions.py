@@ -67,7 +67,7 @@ class Functions(Expressions):
     """Translates the functions of one spec. defined: its definitions, in the order in which they
     need each other."""
 
-    def __init__(self, types: tla.Types, spec: Spec, variables: dict[str, str], taken: set[str]):
+    def __init__(self, types: tla.Types, spec: Spec, variables: dict[str, str], taken: tla.Names):
         super().__init__(types, spec, taken)
         self.variables = variables
         self.defined: list[Definition] = []
@@ -133,8 +133,7 @@ class Functions(Expressions):
             if known[0] is called and operator[1:4] == made[1:4]:
                 self.operators[key] = operator
                 return operator
-        name = tla.unused(called.__name__, self.taken)
-        self.taken.add(name)
+        name = self.taken.new(called.__name__)
         reads = {each for each, shown in self.variables.items() if shown in made.words}
         for each in self.operators.values():
             reads |= each.reads if each.name in made.words else set()

@@ -103,23 +103,17 @@ class _Module:
         self.name = "".join(k if k.isalnum() else "_" for k in spec.name.rpartition(".")[2])
         if not any(each.isalpha() for each in self.name):
             raise LabError(f"{spec.name!r} can't be the name of a TLA+ module: use letters.")
-        taken = set(RESERVED.split())
-
-        def named(wanted: str) -> str:
-            found = tla.unused(wanted, taken)
-            taken.add(found)
-            return found
-
+        taken = tla.Names(RESERVED.split())
         self.limits = limits_of(spec.constants)
-        self.constants = {each: named(each) for each in self.limits}
-        self.variables = {each: named(each) for each in spec.state.field_types}
+        self.constants = {each: taken.new(each) for each in self.limits}
+        self.variables = {each: taken.new(each) for each in spec.state.field_types}
         properties = [*spec.invariants, *spec.step_invariants, *spec.constraints, *spec.expected]
-        self.parts = {each.function: named(each.name) for each in [*spec.actions, *properties]}
+        self.parts = {each.function: taken.new(each.name) for each in [*spec.actions, *properties]}
         kinds: dict[Node, str] = {}
         for function in [each.function for each in spec.inits] + list(self.parts):
             for each, value in function.__globals__.items():
                 if isinstance(value, Node) and value not in kinds and not each.startswith("_"):
-                    kinds[value] = named(each)
+                    kinds[value] = taken.new(each)
         self.types = tla.Types(kinds, multisets, self.constants)
         self.functions = Functions(self.types, spec, self.variables, taken)
 
@@ -312,7 +306,7 @@ class _Module:
         lines += ["", "VARIABLES " + ",\n          ".join(self.variables.values()), ""]
         lines += [f"{made} == {value}" for (_, value), made in t.globals.items()]
         for node, name in self.types.kinds.items():
-            if node in self.types.used:
+            if name in used:
                 every = tla.between(Tla("1"), self.types.size(node.count))
                 lines += [f"{name} == {every.text}"]
         lines += [""]

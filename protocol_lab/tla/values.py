@@ -202,7 +202,17 @@ def between(low: Tla, high: Tla) -> Tla:
     return op("..", low, high)
 
 
-def unused(wanted: str, taken: Any) -> str:
+class Names(set[str]):
+    """The names that have a meaning in the whole module."""
+
+    def new(self, wanted: str) -> str:
+        """One more: the one that is wanted, or the first of name_2, name_3, ... that is free."""
+        found = unused(wanted, self)
+        self.add(found)
+        return found
+
+
+def unused(wanted: str, taken: set[str]) -> str:
     """The name, or the first of name_2, name_3, ... that is not taken."""
     wanted = wanted.strip("_ ")
     wanted = wanted if wanted[:1].isalpha() else "k"
@@ -289,13 +299,12 @@ def item_of(kind: Any) -> Any:
 
 
 class Types:
-    """The types of one spec. kinds: the names of its kinds of nodes; used: those that are shown.
+    """The types of one spec. kinds: the names of its kinds of nodes.
     multisets: the bags that may have equal items; added_twice: those that the code shows to be."""
 
     def __init__(self, kinds: dict[Node, str], multisets: set[Bag], constants: dict[str, str]):
         self.kinds, self.multisets, self.constants = kinds, multisets, constants
         self.added_twice: set[Bag] = set()
-        self.used: set[Node] = set()
 
     def size(self, size: str | int) -> Tla:
         """A declared size as an expression over constants."""
@@ -313,10 +322,9 @@ class Types:
 
     def nodes(self, node: Node) -> Tla:
         """The set of all nodes of a kind."""
-        if node not in self.kinds:
-            return between(Tla("1"), self.size(node.count))
-        self.used.add(node)
-        return Tla(self.kinds[node])
+        if node in self.kinds:
+            return Tla(self.kinds[node])
+        return between(Tla("1"), self.size(node.count))
 
     def up_to(self, count: Tla) -> Tla:
         """1..count, by its name if it is a kind of node."""
