@@ -200,8 +200,8 @@ class Expressions:
             choices = self.limits[name].choices
             kind = BOOL if choices == ("false", "true") else Named(*choices) if choices else INT
             return Value(Tla(self.types.constants[name]), kind)
-        if isinstance(of.known, tla.StateNamed) and of.known.prefix + name in scope:
-            return Value(None, tla.type_of(self.fields[name]), (of.known.prefix + name,))
+        if of.type == tla.STATE and of.known + name in scope:
+            return Value(None, tla.type_of(self.fields[name]), (of.known + name,))
         if isinstance(kind, Seq | Bag):
             return of if name == "items" else self._length(self.read(of, scope))
         if tla.is_record(kind) and name in kind.field_types:
@@ -324,22 +324,16 @@ class Expressions:
     def _reduced(self, name: str, element: ast.expr, generators: list, scope: Scope) -> Tla:
         """What any, all or sum gives of a generator, or its set of values."""
         if not generators:
-            if name != "sum":
-                return self.as_(INT if name == "set" else BOOL, element, scope)
-            value = self.now(element, scope)
-            return value.tla if value.type == BOOL else self.convert(value, INT, element)
+            return self.as_(INT if name in ("sum", "set") else BOOL, element, scope)
         first, *rest = generators
         items = self.items(first.target, first.iter, scope, any_order=name != "sum")
         with self.inside() as let:
             inner = scope | items.values
             tests = tla.conj(*(self.as_(BOOL, each, inner) for each in first.ifs))
             value = self._reduced(name, element, rest, inner)
-            is_truth = name == "sum" and not rest and self.now(element, inner).type == BOOL
             if name in ("any", "all"):
                 sign, join = ("\\E", tla.conj) if name == "any" else ("\\A", _implied)
                 return tla.quantified(sign, items.bound, items.domain, let(join(tests, value)))
-            if is_truth:
-                tests, value = tla.conj(tests, value), Tla("1")
             domain = tla.filtered(items.bound, items.domain, let(tests))
             if name == "set":
                 found = tla.mapped(items.bound, domain, let(value))

@@ -103,11 +103,11 @@ class Functions(Expressions):
                 return end.value  # a part of the state, which may be assigned to
         plain = {each: self.read(value, scope) for each, value in given.items()}
         passed = {each: value for each, value in plain.items() if value.known is None}
-        states = [v.known for v in plain.values() if isinstance(v.known, tla.StateNamed)]
+        states = [value.known for value in plain.values() if value.type == tla.STATE]
         key = (called, *((each, value.type) for each, value in passed.items()))
         operator = self.operators.get(key) or self._operator(called, key, plain, passed)
         if any(
-            scope[state.prefix + each].tla.text != self.variables[each]
+            scope[state + each].tla.text != self.variables[each]
             for state in states
             for each in operator.reads
         ):
@@ -120,11 +120,7 @@ class Functions(Expressions):
         around = self.local, self.definitions
         self.local, self.definitions = set(), []
         names = {each: self.fresh(each) for each in passed}
-        own = {
-            each: replace(value, known=tla.StateNamed("s."))
-            for each, value in plain.items()
-            if isinstance(value.known, tla.StateNamed)
-        }
+        own = {k: replace(v, known="s.") for k, v in plain.items() if v.type == tla.STATE}
         own |= {each: Value(Tla(names[each]), value.type) for each, value in passed.items()}
         value = self.result(called, plain | own, self.state("s."))
         made = Definition("", (*names.values(),), self.definitions, [(value.tla, "")])

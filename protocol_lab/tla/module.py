@@ -162,7 +162,7 @@ class _Module:
         states = {"s.": "", "after.": "'"} if of_steps else {"s.": ""}
         *of_states, of_constants = function.__code__.co_varnames[: len(states) + 1]
         given = {
-            name: Value(None, known=tla.StateNamed(prefix))
+            name: Value(None, tla.STATE, known=prefix)
             for name, prefix in zip(of_states, states, strict=True)
         }
         scope: Scope = {}

@@ -16,6 +16,7 @@ from protocol_lab.model import layout
 from protocol_lab.model.layout import Array, Bag, Named, Node, Per, Seq, Struct
 
 INT, BOOL, TEXT, NODES, ALL_BUT = "number", "truth value", "text", "set of nodes", "complement"
+STATE = "state"
 """Types of values besides those that a state declares. ALL_BUT: what ~nodes is."""
 
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "\\div", ast.Mod: "%"}
@@ -226,7 +227,8 @@ def unused(wanted: str, taken: set[str]) -> str:
 @dataclass(frozen=True)
 class Value:
     """An expression with its type. place: the cell and the steps by which it is read, if it is a
-    part of the state or of a record, which can be assigned to. known: a Python value instead."""
+    part of the state or of a record, which can be assigned to. known: a Python value instead; of a
+    state, how the names of its cells begin."""
 
     tla: Tla | None
     type: Any = None
@@ -238,13 +240,6 @@ NOTHING = Value(string(""), TEXT)
 """What a function returns that returns nothing."""
 
 CONSTANTS = Value(None, known="the constants")
-
-
-@dataclass(frozen=True)
-class StateNamed:
-    """A state as a value: its fields are cells that begin with this prefix."""
-
-    prefix: str
 
 
 @dataclass(frozen=True)
