@@ -3,7 +3,8 @@
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from protocol_lab.model import containers, node_sets
@@ -30,7 +31,7 @@ class Items:
 
     bound: str
     domain: Tla
-    values: dict[str, Value] = field(default_factory=dict)
+    values: dict[str, Value]
     in_order: bool = False
 
 
@@ -74,7 +75,7 @@ class Expressions:
         before it, which begins with these definitions."""
         before, names, self.definitions = self.definitions, set(self.local), [*first]
         own = self.definitions
-        yield lambda value: _with_let(own, value)
+        yield partial(tla.with_let, own)
         self.definitions, self.local = before, names
 
     # --- Values ----------------------------------------------------------------------------------
@@ -350,7 +351,7 @@ class Expressions:
         called = of.func.id if isinstance(of, ast.Call) and isinstance(of.func, ast.Name) else ""
         function = names_read(self.function).get(called)
         if not isinstance(target, ast.Name):
-            raise self.fail(target, "this variable of a loop has no translation to TLA+")
+            raise self.fail(target)
 
         def drawn(domain: Tla, kind: Any, in_order: bool = False) -> Items:
             bound = self.fresh(target.id)
@@ -358,9 +359,7 @@ class Expressions:
 
         if called == "range" and function is None and len(of.args) < 3:
             low, high = (self.as_(INT, each, scope) for each in [ast.Constant(0), *of.args][-2:])
-            high = plus(high, -1)
-            is_kind = low == Tla("1")
-            return drawn(self.types.up_to(high) if is_kind else tla.between(low, high), INT, True)
+            return drawn(self.types.numbers(low, plus(high, -1)), INT, True)
         if function is node_sets.subsets:
             every = self.as_(NODES, of.args[0], scope)
             return drawn(Tla(f"SUBSET {every.within(16)}", tla.PREFIX), NODES)
@@ -368,7 +367,7 @@ class Expressions:
         now = self.read(found, scope).tla
         domain = self.types.items(found.type, now)
         if domain is None:
-            raise self.fail(of, "what this goes through can't be told")
+            raise self.fail(of)
         if found.type == NODES:
             return drawn(domain, INT, True)
         if found.type in self.types.multisets and not any_order:
@@ -380,12 +379,6 @@ class Expressions:
         bound = self.fresh("k")
         item = self.part(found, f"[{bound}]", item_of(found.type))
         return Items(bound, self.types.domain(found.type, now), {target.id: item}, True)
-
-
-def _with_let(definitions: list[str], value: Tla) -> Tla:
-    if not definitions:
-        return value
-    return Tla(f"LET {' '.join(definitions)} IN {value.text}", tla.OPEN)
 
 
 def _implied(test: Tla, value: Tla) -> Tla:

@@ -186,9 +186,9 @@ class _Module:
             case TrueOrFalse():
                 return tla.BOOL, Tla("BOOLEAN")
             case Range(low, high):
-                low, high = (self._bound(each, given, scope) for each in (low, high))
-                is_kind = low == Tla("1")
-                return tla.INT, self.types.up_to(high) if is_kind else tla.between(low, high)
+                return tla.INT, self.types.numbers(
+                    *(self._bound(each, given, scope) for each in (low, high))
+                )
             case Named(names):
                 return domain, tla.set_of(*map(tla.string, names))
             case Subset(of, None):
@@ -359,10 +359,7 @@ def _chosen(choices: dict[str, Tla], body: Tla) -> Tla:
 
 def _in_line(made: Definition) -> Tla:
     """A definition's value as an expression."""
-    value = tla.conj(*(each for each, _ in made.parts))
-    if made.lets:
-        return Tla(f"LET {' '.join(made.lets)} IN {value.text}", tla.OPEN)
-    return value
+    return tla.with_let(made.lets, tla.conj(*(each for each, _ in made.parts)))
 
 
 def _lines(made: Definition) -> list[str]:

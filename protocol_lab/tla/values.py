@@ -142,12 +142,19 @@ def filtered(bound: str, domain: Tla, test: Tla) -> Tla:
 
 def mapped(bound: str, domain: Tla, value: Tla) -> Tla:
     """{value : bound \\in domain}."""
+    if value.text == bound:
+        return domain
     return Tla(f"{{{value.text} : {bound} \\in {domain.within(6)}}}")
 
 
 def function(bound: str, domain: Tla, value: Tla) -> Tla:
     """[bound \\in domain |-> value]."""
     return Tla(f"[{bound} \\in {domain.within(6)} |-> {value.text}]")
+
+
+def with_let(definitions: list[str], value: Tla) -> Tla:
+    """LET definitions IN value, if there are any."""
+    return Tla(f"LET {' '.join(definitions)} IN {value.text}", OPEN) if definitions else value
 
 
 def call(operator: str, *given: Tla) -> Tla:
@@ -327,6 +334,10 @@ class Types:
             return EMPTY
         named = (self.nodes(node) for node in self.kinds if self.size(node.count) == count)
         return next(named, between(Tla("1"), count))
+
+    def numbers(self, low: Tla, high: Tla) -> Tla:
+        """low..high, by its name if it is a kind of node."""
+        return self.up_to(high) if low == Tla("1") else between(low, high)
 
     def domain(self, kind: Any, now: Tla) -> Tla:
         """The indices of an array or sequence, which is now this expression."""
