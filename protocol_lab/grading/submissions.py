@@ -72,23 +72,26 @@ def refusal(function: ast.FunctionDef, scope: Scope) -> str:
     arguments = function.args
     extra = (arguments.posonlyargs, arguments.kwonlyargs, arguments.defaults)
     if any(extra) or arguments.vararg or arguments.kwarg:
-        return _told(function, function, "parameters are plain names here")
+        return _with_line(function, function, "parameters are plain names here")
     nodes = [node for statement in function.body for node in ast.walk(statement)]
-    stored = (each.id for each in nodes if isinstance(each, ast.Name) and _is_stored(each))
-    own = {*(each.arg for each in arguments.args), *stored}
+    own = {each.arg for each in arguments.args}
+    for each in nodes:
+        match each:
+            case ast.Name(name, ast.Store()):
+                own.add(name)
     for name in own:
         if name.startswith("_"):
-            return _told(function, function, f"names that begin with _ can't be used: {name}")
+            return _with_line(function, function, f"names that begin with _ can't be used: {name}")
         if name in scope.callables | scope.values | LANGUAGE | BUILTINS:
-            return _told(function, function, f"{name} {TAKEN}")
+            return _with_line(function, function, f"{name} {TAKEN}")
     apart = {id(each.func) for each in nodes if isinstance(each, ast.Call)}
     for each in nodes:
         if isinstance(each, ast.AnnAssign):
             apart |= {id(node) for node in ast.walk(each.annotation)}
             if said := _why_not_annotation(each.annotation, scope):
-                return _told(each, function, said)
+                return _with_line(each, function, said)
         if id(each) not in apart and (said := _why_not(each, scope, own)):
-            return _told(each, function, said)
+            return _with_line(each, function, said)
     return ""
 
 
@@ -97,16 +100,12 @@ def annotation_refusal(function: ast.FunctionDef, scope: Scope) -> str:
     found = [each.annotation for each in function.args.args] + [function.returns]
     for each in filter(None, found):
         if said := _why_not_annotation(each, scope):
-            return _told(each, function, said)
+            return _with_line(each, function, said)
     return ""
 
 
-def _told(node: ast.AST, function: ast.FunctionDef, said: str) -> str:
+def _with_line(node: ast.AST, function: ast.FunctionDef, said: str) -> str:
     return f"line {getattr(node, 'lineno', function.lineno)}, in {function.name}: {said}"
-
-
-def _is_stored(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
 
 
 def _why_not(node: ast.AST, scope: Scope, own: set[str]) -> str:
