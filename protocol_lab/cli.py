@@ -42,7 +42,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -652,8 +651,7 @@ def _grade(options: argparse.Namespace) -> int:
     place = expect_folder(options.labs) if options.labs else None
     labs = {name: load_lab(name, place) for name in lab_names(place)}
     found = find_submissions(options.folder, list(labs))
-    tell = partial(print, flush=True)
-    report = Report(options.csv, options.junit, options.pictures, options.json, tell)
+    report = Report(options.csv, options.junit, options.pictures, options.json)
     is_interrupted = False
     try:
         with interrupts_raised():

@@ -1,6 +1,5 @@
 """The functions that notebooks import: step, replay, explore, draw states, and see progress."""
 
-import ast
 import inspect
 from collections.abc import Callable
 from html import escape
@@ -14,13 +13,7 @@ from protocol_lab.checker.result import Result
 from protocol_lab.diagrams.lasso import lasso_picture
 from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.diagrams.state_graph import state_graph
-from protocol_lab.drawing.pictures import (
-    caption,
-    image_html,
-    picture_strip,
-    save_walk,
-    wide_image_html,
-)
+from protocol_lab.drawing.pictures import caption, image_html, picture_strip, wide_image_html
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
 from protocol_lab.explore import explore
@@ -31,7 +24,6 @@ from protocol_lab.model.spec import Model
 from protocol_lab.stepper import Stepper
 from protocol_lab.stepper.static_view import static_html
 from protocol_lab.teaching.challenges import challenge_named, shortest
-from protocol_lab.teaching.feedback import folded
 from protocol_lab.teaching.overview import progress
 from protocol_lab.teaching.questions import ask
 from protocol_lab.traces.scenarios import Scenario, play, scenario
@@ -51,7 +43,6 @@ __all__ = [
     "load",
     "progress",
     "replay",
-    "save",
     "scenario",
     "show",
     "solution",
@@ -98,15 +89,6 @@ def _is_file(name: str) -> bool:
         return Path(name).is_file()
     except (OSError, ValueError):
         return False
-
-
-def save(of: Walk | Result | Stepper, path: str) -> Path:
-    """Write a walk so far, or a result's trace, to a file: a scenario, or what its ending says.
-
-    The endings are `.json` (ITF), `.link.txt`, `.mmd`, `.svg`, ...
-    Returns the path. Raises LabError if it can't be written.
-    """
-    return save_walk(of.walk if isinstance(of, Stepper) else of, path)
 
 
 def challenge(name: str) -> Stepper:
@@ -212,30 +194,10 @@ def lasso(of: Result | Walk) -> HTML:
     return HTML(image_html(lasso_picture(walk), caption(walk.model, walk.path[-1])))
 
 
-def source(*things: Any, why: bool = True, below: str = "") -> Markdown:
-    """The source code of functions and classes. Raises LabError for anything else.
-
-    why: if False, of each docstring only the first paragraph. The others say which experiment shows
-    what the code is good for, and a notebook may be about to ask that.
-    below: a summary below which the code is folded, as where it answers an exercise.
-    """
+def source(*things: Any) -> Markdown:
+    """The source code of functions and classes. Raises LabError for anything else."""
     try:
         texts = [inspect.getsource(each).rstrip() for each in things]
     except TypeError:
         raise LabError("Give functions or classes, without quotes: source(kip_320.init).") from None
-    shown = texts if why else map(_first_paragraph_only, texts)
-    code = "```python\n" + "\n\n\n".join(shown) + "\n```"
-    return Markdown(folded(below, code) if below else code)
-
-
-def _first_paragraph_only(text: str) -> str:
-    """A function's or class's code whose docstring ends with its first paragraph."""
-    lines, [declared] = text.splitlines(), ast.parse(text).body
-    if not ast.get_docstring(declared):
-        return text
-    docstring = declared.body[0]
-    for k in range(docstring.lineno, docstring.end_lineno):
-        if not lines[k].strip():
-            kept = [*lines[: k - 1], lines[k - 1] + '"""']
-            return "\n".join(kept + lines[docstring.end_lineno :])
-    return text
+    return Markdown("```python\n" + "\n\n\n".join(texts) + "\n```")

@@ -17,24 +17,15 @@ from protocol_lab import NodeSet
 def of_metadata_update(s, c, broker, offset) -> int:
     """Once for each reason why the record matters to the broker."""
     record = s.con_metadata_log[offset - 1]
-    count = 0
-    if learns_leadership(s, broker, record):
-        count += 1
-    if learns_leader_epoch(s, broker, record):
-        count += 1
-    if learns_assignment(s, broker, record):
-        count += 1
-    return count
+    of_leader = learns_leadership(s, broker, record) + learns_leader_epoch(s, broker, record)
+    return of_leader + learns_assignment(s, broker, record)
 
 
 def of_alter_partition(s, c, broker, timed_out: NodeSet(Broker)) -> int:
     """A request that was sent before: once if it is in flight, and once if it was delivered."""
-    proposed, count = proposed_isr(s, c, broker, timed_out), 0
-    if is_among(s, broker, proposed, s.messages.alter_requests):
-        count += 1
-    if is_among(s, broker, proposed, s.messages_discard.alter_requests):
-        count += 1
-    return max(count, 1)
+    proposed = proposed_isr(s, c, broker, timed_out)
+    in_flight = is_among(s, broker, proposed, s.messages.alter_requests)
+    return max(in_flight + is_among(s, broker, proposed, s.messages_discard.alter_requests), 1)
 
 
 def of_reassignment(s, c, adding: NodeSet(Broker), removing: NodeSet(Broker), leader) -> int:

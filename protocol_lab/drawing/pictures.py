@@ -16,7 +16,7 @@ from protocol_lab.drawing import palette
 from protocol_lab.drawing.arrangement import FILE, LEAST_ON_SCREEN, arranged, best
 from protocol_lab.drawing.state_table import draw_state_table
 from protocol_lab.drawing.svg import Svg, legend_of, text_width, wrap
-from protocol_lab.errors import LabError, shortened, writing
+from protocol_lab.errors import LabError, shortened
 from protocol_lab.explain.wording import choice_sentence, first_line, spec_title
 from protocol_lab.model.evaluation import keeping_results
 from protocol_lab.model.spec import Model
@@ -317,14 +317,3 @@ def content_for(path: str | Path, of: Walk | Result) -> str:
         of = Walk.along(of)
         of.last()
     return write(of)
-
-
-def save_walk(of: Walk | Result, path: str | Path) -> Path:
-    """Write a walk so far, or a result's trace, to a file; its ending says the format.
-
-    Returns the path. Raises LabError if it can't be written.
-    """
-    path, content = Path(path), content_for(path, of)
-    with writing(path):
-        path.write_bytes(content.encode("utf-8"))
-    return path

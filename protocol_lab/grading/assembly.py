@@ -44,27 +44,21 @@ class Assembled:
 
 
 def assembled(lab: Lab, submission: Submission, names: list[str], folder: Path) -> Assembled:
-    """The skeleton with those functions of the submission that are named, in a new file in
-    `folder`. Functions that were refused stay the skeleton's."""
+    """The skeleton with those functions of the submission that are named, which it has, and which
+    were not refused, in a new file in `folder`."""
     skeleton = ast.parse(lab.skeleton.read_text(encoding="utf-8"))
-    own: dict[str, ast.FunctionDef] = {}
-    for name in names:
-        if name in submission.functions and name not in submission.refusals:
-            own[name] = submission.functions[name]
+    body, own = skeleton.body, {name: submission.functions[name] for name in names}
     helpers = {k: v for k, v in submission.helpers.items() if k not in submission.refusals}
     numbers = {k: v for k, v in submission.numbers.items() if k not in submission.refusals}
-    pieces = []
-    for each in skeleton.body:
+    for each in body:
         if isinstance(each, ast.FunctionDef) and each.name in own:
             each.body = [*_docstring(each), *_without_docstring(own[each.name])]
-        pieces.append(each)
-    after = next(k for k, each in enumerate(pieces) if isinstance(each, ast.ImportFrom)) + 1
+    after = next(k for k, each in enumerate(body) if isinstance(each, ast.ImportFrom)) + 1
     language = ast.parse(f"from protocol_lab import {', '.join(sorted(LANGUAGE))}").body
     given = ast.parse("\n".join(f"{k} = {v}" for k, v in numbers.items())).body
-    first_action = next(k for k, e in enumerate(pieces) if getattr(e, "name", "") in lab.written)
-    pieces[first_action:first_action] = [*given, *helpers.values()]
-    pieces[after:after] = language
-    skeleton.body = pieces
+    first_action = next(k for k, e in enumerate(body) if getattr(e, "name", "") in lab.written)
+    body[first_action:first_action] = [*given, *helpers.values()]
+    body[after:after] = language
     text = ast.unparse(ast.fix_missing_locations(skeleton))
     # A folder and a name of its own, so that nothing that was loaded before is taken for it.
     path = folder / f"{lab.name}.py"

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,8 +25,7 @@ class Report:
     """Everything that `grade` writes. Each grade is in all of it once `add` returns.
 
     A path is None where nothing is to be written; pictures names a folder. as_json: print JSON
-    instead of the table. tell: prints a line, and flushes it. Raises LabError if something can't be
-    written.
+    instead of the table. Raises LabError if something can't be written.
     """
 
     def __init__(
@@ -35,13 +34,11 @@ class Report:
         junit: str | None = None,
         pictures: str | None = None,
         as_json: bool = False,
-        tell: Callable[[str], None] = print,
     ):
         self.csv_file, self.junit, self.pictures, self.as_json = csv_file, junit, pictures, as_json
-        self.tell = tell
         self.grades: list[Grade] = []
         if csv_file:
-            _write(csv_file, as_csv([]))
+            _write(csv_file, as_csv([COLUMNS]))
         if pictures:
             with writing(pictures, "folder"):
                 Path(pictures).mkdir(parents=True, exist_ok=True)
@@ -56,46 +53,48 @@ class Report:
         with deferred_interrupts():
             self.grades.append(grade)
             if self.csv_file:
-                _write(self.csv_file, as_csv([grade], header=False), mode="a")
+                _write(self.csv_file, as_csv(rows_of(grade)), mode="a")
             if self.junit:
                 _write(self.junit, as_junit(self.grades))
             if self.as_json:
-                self.tell(("[" if len(self.grades) == 1 else ",") + json.dumps(grade.to_json()))
+                begin = "[" if len(self.grades) == 1 else ","
+                print(begin + json.dumps(grade.to_json()), flush=True)
             else:
-                self.tell(as_table([grade]))
+                print(as_table(grade), flush=True)
             if self.pictures:
                 write_counterexamples(grade, len(self.grades), self.pictures)
 
     def close(self) -> None:
         """Write what ends the report."""
         if self.as_json:
-            self.tell("]" if self.grades else "[]")
+            print("]" if self.grades else "[]", flush=True)
 
 
-def as_table(grades: Sequence[Grade]) -> str:
-    """One line for each submission, and below it why points are missing."""
-    lines = []
-    for each in grades:
-        name = shortened(each.submission, _WIDE)
-        points = f"{each.points:3} of {each.out_of}"
-        lines.append(f"{name}  {each.lab}  {points}  {each.seconds:.1f} s")
-        lines += [f"    {note}" for note in each.notes]
-        for part in each.parts:
-            lines.append(f"    {part.part}: {part.points} of {part.out_of}  {part.reason}".rstrip())
-            lines += [f"        {k:3} {step}" for k, step in enumerate(part.steps, 1)]
+def as_table(grade: Grade) -> str:
+    """One line for a submission, and below it why points are missing."""
+    name = shortened(grade.submission, _WIDE)
+    points = f"{grade.points:3} of {grade.out_of}"
+    lines = [f"{name}  {grade.lab}  {points}  {grade.seconds:.1f} s"]
+    lines += [f"    {note}" for note in grade.notes]
+    for part in grade.parts:
+        lines.append(f"    {part.part}: {part.points} of {part.out_of}  {part.reason}".rstrip())
+        lines += [f"        {k:3} {step}" for k, step in enumerate(part.steps, 1)]
     return "\n".join(lines)
 
 
-def as_csv(grades: Sequence[Grade], header: bool = True) -> str:
-    """A row for each part of each submission. No cell begins as a spreadsheet's formula does."""
+def rows_of(grade: Grade) -> list[tuple]:
+    """A row for each part of a submission, with `COLUMNS`."""
+    about, notes = (grade.submission, grade.lab), "; ".join(grade.notes)
+    return [
+        (*about, p.part, p.points, p.out_of, p.seconds, p.reason, "; ".join(p.steps), notes)
+        for p in grade.parts
+    ]
+
+
+def as_csv(rows: Sequence[tuple]) -> str:
+    """Rows as CSV. No cell begins as a spreadsheet's formula does."""
     text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerows([COLUMNS] * header)
-    for each in grades:
-        for part in each.parts:
-            row = [each.submission, each.lab, part.part, part.points, part.out_of, part.seconds]
-            row += [part.reason, "; ".join(part.steps), "; ".join(each.notes)]
-            writer.writerow(map(_harmless, row))
+    csv.writer(text).writerows(map(_harmless, row) for row in rows)
     return text.getvalue()
 
 

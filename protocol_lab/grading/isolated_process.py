@@ -23,22 +23,19 @@ from protocol_lab.grading.labs import Found, Lab
 from protocol_lab.grading.part_checks import PartGrade
 from protocol_lab.system.operating_system import kill_with_descendants, signal_name
 
-SECONDS = 300.0
-"""How long a submission may take by default. Most of it is compiling; endless loops of the language
-are stopped long before."""
-
-MEMORY = 4 << 30
-"""Bytes of address space that it may have by default; the compiler alone needs about one GiB."""
-
 _WORKER = ("-m", "protocol_lab.grading.worker")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long one submission may take, from the moment it is read, and how much memory."""
+    """How long one submission may take, from the moment it is read, and how much address space.
 
-    seconds: float = SECONDS
-    memory_bytes: int = MEMORY
+    Most of the time is that of compiling; endless loops of the language are stopped long before.
+    The compiler alone needs about one GiB.
+    """
+
+    seconds: float = 300.0
+    memory_bytes: int = 4 << 30
 
 
 @dataclass

@@ -67,14 +67,6 @@ class Lab:
         return self.folder / f"{self.name}.py"
 
     @property
-    def solution(self) -> Path:
-        return self.folder / "instructor" / "solution.py"
-
-    @property
-    def points(self) -> int:
-        return sum(each.points for each in self.parts)
-
-    @property
     def written(self) -> list[str]:
         """The names of all functions that a learner writes, in the order of the parts."""
         return [name for part in self.parts for name in part.writes]

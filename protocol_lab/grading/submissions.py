@@ -9,7 +9,7 @@ import builtins
 import codecs
 import symtable
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import protocol_lab
@@ -34,6 +34,8 @@ LANGUAGE = frozenset(
 """The names of protocol_lab that a function of a protocol can use."""
 
 BUILTINS = CALLED | {"enumerate"}
+
+TAKEN = "has a meaning already: choose another name"
 
 _ANNOTATIONS = frozenset({"bool", "int", "str", "NodeSet", "State", "Constants"})
 
@@ -64,144 +66,89 @@ class Scope:
     values: frozenset[str]
     fields: frozenset[str]
 
-    def with_functions(self, names: Iterable[str]) -> "Scope":
-        """The same with more functions to call."""
-        return Scope(self.callables | frozenset(names), self.values, self.fields)
-
 
 def refusal(function: ast.FunctionDef, scope: Scope) -> str:
     """Why a function can't be graded, naming the line; "" if it can."""
-    try:
-        _Reader(function, scope).read()
-    except _Refused as refused:
-        return str(refused)
-    return ""
-
-
-class _Refused(Exception):
-    """The function has something that the language lacks; the text says what and where."""
-
-    def __init__(self, node: ast.AST, function: ast.FunctionDef, said: str):
-        line = getattr(node, "lineno", function.lineno)
-        super().__init__(f"line {line}, in {function.name}: {said}")
-
-
-class _Reader:
-    """Reads one function."""
-
-    def __init__(self, function: ast.FunctionDef, scope: Scope):
-        self.function, self.scope = function, scope
-        self.own = {each.arg for each in function.args.args}
-        for node in ast.walk(function):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                self.own.add(node.id)
-
-    def read(self) -> None:
-        """Raises _Refused."""
-        arguments = self.function.args
-        extra = (arguments.posonlyargs, arguments.kwonlyargs, arguments.defaults)
-        if any(extra) or arguments.vararg or arguments.kwarg:
-            raise self.refused(self.function, "parameters are plain names here")
-        for name in self.own:
-            self.expect_plain(self.function, name)
-        for statement in self.function.body:
-            self.statement(statement)
-
-    def refused(self, node: ast.AST, said: str) -> _Refused:
-        return _Refused(node, self.function, said)
-
-    def expect_plain(self, node: ast.AST, name: str) -> None:
-        known = self.scope.callables | self.scope.values | LANGUAGE | BUILTINS
+    arguments = function.args
+    extra = (arguments.posonlyargs, arguments.kwonlyargs, arguments.defaults)
+    if any(extra) or arguments.vararg or arguments.kwarg:
+        return _with_line(function, function, "parameters are plain names here")
+    nodes = [node for statement in function.body for node in ast.walk(statement)]
+    own = {each.arg for each in arguments.args}
+    for each in nodes:
+        match each:
+            case ast.Name(name, ast.Store()):
+                own.add(name)
+    for name in own:
         if name.startswith("_"):
-            raise self.refused(node, f"names that begin with _ can't be used: {name}")
-        if name in known:
-            raise self.refused(node, f"{name} has a meaning already: choose another name")
-
-    def statement(self, node: ast.stmt) -> None:
-        if not isinstance(node, _STATEMENTS):
-            raise self.refused(node, f"{kind_of_syntax(node)} can't be used in a protocol")
-        if isinstance(node, ast.AnnAssign):
-            self.annotation(node.annotation)
-            self.expression(node.target)
-            if node.value is not None:
-                self.expression(node.value)
-            return
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.stmt):
-                self.statement(child)
-            else:
-                self.expression(child)
-
-    def expression(self, node: ast.AST) -> None:
-        if isinstance(node, _OPERATORS):
-            return
-        if not isinstance(node, EXPRESSIONS):
-            raise self.refused(node, f"{kind_of_syntax(node)} can't be used in a protocol")
-        match node:
-            case ast.Call():
-                self.call(node)
-                return
-            case ast.Attribute():
-                self.attribute(node)
-            case ast.Name():
-                self.name(node)
-            case ast.Constant():
-                self.constant(node)
-            case ast.keyword(arg=None):
-                raise self.refused(node.value, "** can't be used in a protocol")
-            case ast.comprehension(is_async=1):
-                raise self.refused(node.target, "async can't be used in a protocol")
-        for child in ast.iter_child_nodes(node):
-            self.expression(child)
-
-    def call(self, node: ast.Call) -> None:
-        known = self.scope.callables | LANGUAGE | BUILTINS
-        if not isinstance(node.func, ast.Name):
-            raise self.refused(node, f"only functions can be called, not {_shown(node.func)}")
-        if node.func.id not in known or node.func.id in self.own:
-            raise self.refused(node, f"there is no function {node.func.id} for protocols")
-        for each in (*node.args, *node.keywords):
-            self.expression(each)
-
-    def attribute(self, node: ast.Attribute) -> None:
-        if node.attr not in self.scope.fields | _PARTS_OF_LISTS:
-            raise self.refused(node, f"no field is called {node.attr}")
-        root = node.value
-        while isinstance(root, ast.Attribute | ast.Subscript):
-            root = root.value
-        if not isinstance(root, ast.Call) and getattr(root, "id", None) not in self.own:
-            raise self.refused(node, f"{_shown(node)} is no part of the state")
-
-    def name(self, node: ast.Name) -> None:
-        constants = {"HOLDS", "TAKEN", "NONE", "NO_LIMIT"}
-        if node.id not in self.own | self.scope.values | constants:
-            raise self.refused(node, f"{node.id} has no value that a protocol can read")
-
-    def constant(self, node: ast.Constant) -> None:
-        said = node.value
-        is_small = isinstance(said, int) and abs(said) <= LARGEST
-        if not is_small and not (isinstance(said, str) and len(said) <= _LONGEST):
-            raise self.refused(node, f"this value can't be used in a protocol: {_shown(node)}")
-
-    def annotation(self, node: ast.expr) -> None:
-        self_named = _ANNOTATIONS | self.scope.callables | self.scope.values
-        for each in ast.walk(node):
-            if isinstance(each, ast.Name) and each.id in self_named:
-                continue
-            is_call = isinstance(each, ast.Call) and getattr(each.func, "id", "") == "NodeSet"
-            if not is_call and not isinstance(each, ast.Load):
-                raise self.refused(node, f"this annotation can't be used: {_shown(node)}")
+            return _with_line(function, function, f"names that begin with _ can't be used: {name}")
+        if name in scope.callables | scope.values | LANGUAGE | BUILTINS:
+            return _with_line(function, function, f"{name} {TAKEN}")
+    apart = {id(each.func) for each in nodes if isinstance(each, ast.Call)}
+    for each in nodes:
+        if isinstance(each, ast.AnnAssign):
+            apart |= {id(node) for node in ast.walk(each.annotation)}
+            if said := _why_not_annotation(each.annotation, scope):
+                return _with_line(each, function, said)
+        if id(each) not in apart and (said := _why_not(each, scope, own)):
+            return _with_line(each, function, said)
+    return ""
 
 
 def annotation_refusal(function: ast.FunctionDef, scope: Scope) -> str:
     """Why the annotations of a function can't be evaluated; "" if they can."""
-    reader = _Reader(function, scope)
-    found = [each.annotation for each in function.args.args if each.annotation]
-    try:
-        for each in [*found, *([function.returns] if function.returns else [])]:
-            reader.annotation(each)
-    except _Refused as refused:
-        return str(refused)
+    found = [each.annotation for each in function.args.args] + [function.returns]
+    for each in filter(None, found):
+        if said := _why_not_annotation(each, scope):
+            return _with_line(each, function, said)
+    return ""
+
+
+def _with_line(node: ast.AST, function: ast.FunctionDef, said: str) -> str:
+    return f"line {getattr(node, 'lineno', function.lineno)}, in {function.name}: {said}"
+
+
+def _why_not(node: ast.AST, scope: Scope, own: set[str]) -> str:
+    """What a piece of code has that the language lacks, apart from the pieces inside of it, what it
+    calls, and annotations; own: the function's variables."""
+    match node:
+        case ast.Call(ast.Name(name)):
+            if name not in scope.callables | LANGUAGE | BUILTINS or name in own:
+                return f"there is no function {name} for protocols"
+        case ast.Call(called):
+            return f"only functions can be called, not {_shown(called)}"
+        case ast.Attribute(root, name):
+            if name not in scope.fields | _PARTS_OF_LISTS:
+                return f"no field is called {name}"
+            while isinstance(root, ast.Attribute | ast.Subscript):
+                root = root.value
+            if not isinstance(root, ast.Call) and getattr(root, "id", None) not in own:
+                return f"{_shown(node)} is no part of the state"
+        case ast.Name(name):
+            if name not in own | scope.values | {"HOLDS", "TAKEN", "NONE", "NO_LIMIT"}:
+                return f"{name} has no value that a protocol can read"
+        case ast.Constant(value):
+            is_small = isinstance(value, int) and abs(value) <= LARGEST
+            if not is_small and not (isinstance(value, str) and len(value) <= _LONGEST):
+                return f"this value can't be used in a protocol: {_shown(node)}"
+        case ast.keyword(arg=None):
+            return "** can't be used in a protocol"
+        case ast.comprehension(is_async=1):
+            return "async can't be used in a protocol"
+    if not isinstance(node, (*_STATEMENTS, *_OPERATORS, *EXPRESSIONS)):
+        return f"{kind_of_syntax(node)} can't be used in a protocol"
+    return ""
+
+
+def _why_not_annotation(node: ast.expr, scope: Scope) -> str:
+    named = _ANNOTATIONS | scope.callables | scope.values
+    for each in ast.walk(node):
+        match each:
+            case ast.Name(name) if name in named:
+                continue
+            case ast.Call(ast.Name("NodeSet")) | ast.Load():
+                continue
+        return f"this annotation can't be used: {_shown(node)}"
     return ""
 
 
@@ -224,7 +171,6 @@ def code_of(node: ast.AST) -> str:
 
 
 _IGNORED = "differs from the skeleton, not used"
-_TAKEN = "has a meaning already: choose another name"
 
 _MOST_BYTES = 200_000
 """The most bytes that a submission may have."""
@@ -288,7 +234,7 @@ def _sort(tree: ast.Module, lab: Lab, found: Submission) -> None:
             ):
                 found.numbers[name] = value
                 if name in taken_names(skeleton):
-                    found.refusals[name] = f"line {each.lineno}: {name} {_TAKEN}"
+                    found.refusals[name] = f"line {each.lineno}: {name} {TAKEN}"
                 elif abs(value) > LARGEST:
                     found.refusals[name] = f"line {each.lineno}: {name} is more than {LARGEST:,}"
             case ast.ImportFrom(module="protocol_lab" | "protocol_lab.drawing"):
@@ -315,15 +261,14 @@ def taken_names(skeleton: ast.Module) -> frozenset[str]:
 
 def _refuse(skeleton: ast.Module, found: Submission) -> None:
     """Find the functions that the grader can't take, and those that call them."""
-    scope = scope_of(skeleton)
-    scope = Scope(scope.callables, scope.values | set(found.numbers), scope.fields)
+    scope = scope_of(skeleton, found.numbers)
     taken = taken_names(skeleton)
     signatures = {each.name: each for each in skeleton.body if isinstance(each, ast.FunctionDef)}
-    inside = scope.with_functions(found.helpers)
+    inside = replace(scope, callables=scope.callables | set(found.helpers))
     for name, each in found.helpers.items():
         reason = refusal(each, inside) or annotation_refusal(each, scope)
         if name in taken or name.startswith("__"):
-            reason = f"line {each.lineno}: {name} {_TAKEN}"
+            reason = f"line {each.lineno}: {name} {TAKEN}"
         elif not reason and each.decorator_list:
             reason = f"line {each.lineno}, in {name}: this decorator can't be used"
         if reason:
@@ -351,8 +296,8 @@ def _spread(found: Submission) -> None:
                     found.refusals.setdefault(name, found.refusals[node.id])
 
 
-def scope_of(skeleton: ast.Module) -> Scope:
-    """What the skeleton gives to the functions that are put into it."""
+def scope_of(skeleton: ast.Module, numbers: Iterable[str]) -> Scope:
+    """What the skeleton gives to the functions that are put into it, beside these numbers."""
     functions = {
         each.name
         for each in skeleton.body
@@ -369,12 +314,12 @@ def scope_of(skeleton: ast.Module) -> Scope:
         for name in _names(each)
         if name != "spec"
     }
-    numbers = {name for name in named if name.isupper()}
+    given = {name for name in named if name.isupper()}
     records = {each.name for each in classes if each.name not in ("State", "Constants")}
     drawing = {"lane", "describe"}
     return Scope(
-        frozenset((functions | records | (named - numbers)) - drawing - BUILTINS),
-        frozenset(numbers),
+        frozenset((functions | records | (named - given)) - drawing - BUILTINS),
+        frozenset({*given, *numbers}),
         frozenset(fields),
     )
 

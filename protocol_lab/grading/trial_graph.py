@@ -5,7 +5,7 @@ Every state in it was expanded, so that a state without a way on is one.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from protocol_lab.checker.result import Result
-from protocol_lab.compiler.kernels import Kernels, constants_array
 from protocol_lab.distance.step_graph import StepGraph, as_words
 from protocol_lab.model.layout import ArrayLayout, StructLayout
 from protocol_lab.model.spec import Model, Property
@@ -93,7 +92,6 @@ class TrialGraph:
     targets: np.ndarray
     labels: np.ndarray
     label_of: list[tuple[str, Mapping[str, int]]]
-    lacks: Callable[[Property], np.ndarray]
 
     def breach(self, changes: Mapping[str, str]) -> tuple[str, str, Result] | None:
         """The first step that changes what its action must leave alone: the action, the part of
@@ -129,7 +127,7 @@ class TrialGraph:
 
     def first_that_never(self, goal: Property) -> Result | None:
         """The way to the first state from which no path leads to one with a property."""
-        can = ~self.lacks(goal)
+        can = np.array([not fails(self.model, row.tobytes(), goal) for row in self.states])
         while True:
             before = self.sources[can[self.targets]]
             if can[before].all():
@@ -169,13 +167,10 @@ def plain_graph(model: Model, changes: Mapping[str, str]) -> TrialGraph:
             label = names.setdefault((each.action.name, of), len(names))
             steps.append((source, target, label))
 
-    def lacks(goal: Property) -> np.ndarray:
-        return np.array([fails(model, row, goal) for row in rows])
-
     sources, targets, labels = np.array(steps, np.int64).reshape(-1, 3).T
     label_of = [(action, dict(of)) for action, of in names]
     states = as_words(rows, model.words)
-    return TrialGraph(model, states, np.array(parents), sources, targets, labels, label_of, lacks)
+    return TrialGraph(model, states, np.array(parents), sources, targets, labels, label_of)
 
 
 def _value(args: Mapping[str, Any], path: str) -> int:
@@ -195,18 +190,11 @@ def compiled_graph(explored: Result, changes: Mapping[str, str]) -> TrialGraph:
     graph = StepGraph(model, states, keys, allowed_bytes(None))
     graph.fill(lambda done: None)
 
-    def lacks(goal: Property) -> np.ndarray:
-        check, count = Kernels(model).check([goal]), len(states)
-        failed, every = np.zeros(count, np.int64), np.ones(count, np.uint8)
-        nowhere = np.zeros(count, np.int64)
-        check(states, count, every, constants_array(model), 1, failed, states, nowhere)
-        return failed != 0
-
     label_of = [
         (graph.actions[action].name, dict(zip(graph.keys[action], values, strict=True)))
         for action, values in graph.label_of
     ]
     sources = np.repeat(np.arange(graph.count), np.diff(graph.begins))
     return TrialGraph(
-        model, states, explored.parents, sources, graph.targets, graph.labels, label_of, lacks
+        model, states, explored.parents, sources, graph.targets, graph.labels, label_of
     )

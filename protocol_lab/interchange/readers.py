@@ -136,18 +136,6 @@ def _unfenced(text: str) -> str:
     return _FENCE.sub("", text.lstrip("\ufeff").strip())
 
 
-_SHAPES = (
-    AttributeError,
-    IndexError,
-    KeyError,
-    OverflowError,  # an infinite number
-    RecursionError,  # nested too deep
-    TypeError,
-    ValueError,
-)
-"""What a value of another shape raises."""
-
-
 def trace_of(text: str) -> PrintedTrace | dict[str, Any] | None:
     """The trace in a JSON in ITF; one of this kit, which has a link, as it is; None for another.
 
@@ -168,7 +156,7 @@ def trace_of(text: str) -> PrintedTrace | dict[str, Any] | None:
         if (found.get("#meta") or {}).get("link"):
             return found
         trace = _trace_of_itf(found)
-    except _SHAPES:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise LabError(
             "This JSON is not the trace that it seems to be: let Apalache or Quint write it again."
         ) from None

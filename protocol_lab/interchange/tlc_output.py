@@ -90,14 +90,14 @@ class PrintedTrace:
         return replace(self.states[self.loop_to - 1], number=number, action=self.closing)
 
 
-_STATE = re.compile(r"^(?:State )?(?P<number>\d+): <(?P<what>.*)> *$", re.MULTILINE)
+_STATE = re.compile(r"^(?:State )?(?P<number>\d{1,9}): <(?P<what>.*)> *$", re.MULTILINE)
 _AT_ONCE = re.compile(r"^.*violated by the initial state:? *$", re.MULTILINE)
 _COMPLAINT = re.compile(
     r"(?:Invariant|Action property) \w+ is violated|Temporal properties were violated"
     r"|Deadlock reached"
 )
 _BACK = re.compile(
-    r"^(?:(?P<tool>\d+): )?Back to state:?(?: (?P<number>\d+))?:?(?: <(?P<what>.*)>)? *$"
+    r"^(?:(?P<tool>\d{1,9}): )?Back to state:?(?: (?P<number>\d{1,9}))?:?(?: <(?P<what>.*)>)? *$"
     r"|^(?:State )?\d+: (?P<stays>Stuttering)",
     re.MULTILINE,
 )
@@ -109,9 +109,6 @@ _TOKEN = re.compile(
 
 _MOST_NUMBERS = 100_000
 """No set of a trace is an interval of more numbers."""
-
-_DIGITS = 9
-"""No trace has a state whose number is as long."""
 
 
 def is_tlc_output(text: str) -> bool:
@@ -139,12 +136,7 @@ def _loop(text: str, count: int) -> tuple[int | None, str]:
     if found is None:
         return None, ""
     back = found["tool"] or found["number"]
-    return _number(back) if back else count, _action(found["what"] or "")
-
-
-def _number(text: str) -> int:
-    """The number of a state; of one with too many digits to be any, a number that none has."""
-    return int(text) if len(text) < _DIGITS else 10**_DIGITS
+    return int(back) if back else count, _action(found["what"] or "")
 
 
 def _states(text: str) -> tuple[list[PrintedState], int]:
@@ -161,7 +153,7 @@ def _states(text: str) -> tuple[list[PrintedState], int]:
     states: list[PrintedState] = []
     end = len(text)
     for head in heads:
-        number = _number(head["number"])
+        number = int(head["number"])
         if number == 1 and states:
             end = head.start()
             break  # with -continue TLC prints one trace after the other

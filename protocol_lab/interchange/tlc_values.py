@@ -59,7 +59,7 @@ class Places:
     where all of them are known.
     """
 
-    atoms: dict[str, list[Name]] = field(default_factory=dict)
+    atoms: dict[str, dict[Name, None]] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     domains: dict[str, set[Name]] = field(default_factory=dict)
 
@@ -105,16 +105,13 @@ class Places:
                         self._look(each, value, f"{path}.{name}")
 
     def _note(self, key: str, value: Name) -> None:
-        atoms = self.atoms.setdefault(key, [])
-        if value not in atoms:
-            atoms.append(value)
+        self.atoms.setdefault(key, {})[value] = None
 
     def _nodes(self, key: str) -> list[Name]:
         """The names in this place, without those that stand for NONE."""
         domain = self.domains.get(key)
-        if domain is not None:
-            return [each for each in self.atoms[key] if each in domain]
-        return [each for each in self.atoms[key] if not _is_nothing(each)]
+        known = _is_something if domain is None else domain.__contains__
+        return list(filter(known, self.atoms[key]))
 
     def names(self) -> "Names":
         """The numbers of the names: those of one place, or of places that share one, together."""
@@ -154,8 +151,8 @@ def _is_by_node(value: Function | Sequence) -> bool:
     return bool(pairs) and _are_names(key for key, _ in pairs)
 
 
-def _is_nothing(value: Name) -> bool:
-    return value < 0 if isinstance(value, int) else bool(_NOTHING.match(value.name))
+def _is_something(value: Name) -> bool:
+    return value >= 0 if isinstance(value, int) else not _NOTHING.match(value.name)
 
 
 # --- Agreement -------------------------------------------------------------------------------
@@ -180,69 +177,68 @@ class Names:
                 return ours == {self.numbers.get(each, 0) for each in items}
             case (Named(), Atom(name)):
                 return same_name(ours, name)
-            case (Per(_, item), Function() | Sequence()):
-                keyed = [(self.numbers.get(key, 0), each) for key, each in pairs_of(theirs)]
-                return all(k in ours and self.agree(item, ours[k], each) for k, each in keyed)
-            case (Array(item, _), Function() | Sequence()):
-                firsts = (1, 0) if isinstance(theirs, Sequence) else (0,)
-                return any(self._agree_from(first, item, ours, theirs) for first in firsts)
-            case (Seq(item, _), Sequence(items)):
-                return len(ours) == len(items) and all(
-                    self.agree(item, mine, each) for mine, each in zip(ours, items)
-                )
-            case (Seq(item, _) | Bag(item, _), SetOf() | Sequence() | Function()):
+            case (Seq(item, _) | Bag(item, _), SetOf() | Sequence() | Function()) if not (
+                isinstance(declared, Seq) and isinstance(theirs, Sequence)
+            ):
                 return _match(lambda a, b: self.agree(item, a, b), ours, items_of(theirs))
-            case (type(), Function()):
-                pairs, types = fields_of(declared, theirs), declared.field_types
-                return bool(pairs) and all(
-                    self.agree(types[name], ours[name], each) for name, each in pairs
-                )
             case (type(), Sequence()):
                 own = [(t, ours[k]) for k, t in declared.field_types.items() if isinstance(t, Seq)]
                 return not _is_blank(ours) and any(self.agree(*each, theirs) for each in own)
             case (type(), Atom() | int()):
                 return _is_blank(ours)
-        return False
+        return self._all_agree(self._parts(declared, ours, theirs))
 
-    def _agree_from(self, first: int, item: Any, ours: list, theirs: Function | Sequence) -> bool:
-        """Do the values agree if this argument of the function is slot 0 of our array?"""
-        slots = {first + k: mine for k, mine in enumerate(ours)}
-        return all(
-            key in slots and self.agree(item, slots[key], each) for key, each in pairs_of(theirs)
-        )
+    def _all_agree(self, parts: list["Part"] | None) -> bool:
+        return parts is not None and all(self.agree(*each) for _, *each in parts)
 
     def difference(self, declared: Any, ours: Any, theirs: Value, path: str, tool: str) -> str:
         """How values that do not agree differ, at the innermost place that both have:
         `zk_state.leader is 2, TLC has 1`."""
-        for name, kind, mine, each in self._parts(declared, ours, theirs):
-            if not self.agree(kind, mine, each):
-                return self.difference(kind, mine, each, path + name, tool)
+        for name, *part in self._parts(declared, ours, theirs) or ():
+            if not self.agree(*part):
+                return self.difference(*part, path + name, tool)
         own = "{" + ", ".join(map(str, sorted(ours))) + "}" if isinstance(ours, set) else ours
         return f"{path} is {shortened(own, _LONGEST)}, {tool} has {self.text_of(theirs)}"
 
-    def _parts(self, declared: Any, ours: Any, theirs: Value) -> list[tuple[str, Any, Any, Value]]:
-        """What both have at the same place: how it is called, its type, and both values."""
+    def _parts(self, declared: Any, ours: Any, theirs: Value) -> list["Part"] | None:
+        """What both have at the same places; None if their parts do not correspond."""
         match declared, theirs:
             case type(), Function():
-                pairs = fields_of(declared, theirs)
-                return [(f".{k}", declared.field_types[k], ours[k], each) for k, each in pairs]
+                pairs, types = fields_of(declared, theirs), declared.field_types
+                return [(f".{k}", types[k], ours[k], each) for k, each in pairs] or None
             case Per(_, item), Function() | Sequence():
                 keyed = [(self.numbers.get(key, 0), each) for key, each in pairs_of(theirs)]
-                return [(f"[{k}]", item, ours[k], each) for k, each in keyed if k in ours]
+                return _slots(item, ours, keyed)
             case Array(item, _), Function(pairs):
-                return [
-                    (f"[{k}]", item, ours[k], each) for k, each in pairs if k in range(len(ours))
-                ]
+                return _slots(item, dict(enumerate(ours)), pairs)
+            case Array(item, _), Sequence():
+                ways = (
+                    _slots(item, dict(enumerate(ours, first)), pairs_of(theirs)) for first in (1, 0)
+                )
+                return next(filter(self._all_agree, ways), None)
             case Seq(item, _), Sequence(items) if len(items) == len(ours):
-                pairs = enumerate(zip(ours, items))
-                return [(f"[{k}]", item, mine, each) for k, (mine, each) in pairs]
-        return []
+                return _slots(item, dict(enumerate(ours)), enumerate(items))
+        return None
 
     def text_of(self, value: Value) -> str:
         """The value in TLA+, shortened, on one line; a node's name is followed by its number."""
         number = self.numbers.get(value) if isinstance(value, Atom) else None
         text = shortened(" ".join(_text(value).split()), _LONGEST)
         return text if number is None else f"{text} (node {number})"
+
+
+Part = tuple[str, Any, Any, Value]
+"""How a part is called, its type, and both values."""
+
+
+def _slots(
+    item: Any, ours: dict[Any, Any], pairs: Iterable[tuple[Any, Value]]
+) -> list[Part] | None:
+    """The slots of an array or sequence with the tool's values; None if it lacks one of them."""
+    pairs = list(pairs)
+    if not all(key in ours for key, _ in pairs):
+        return None
+    return [(f"[{key}]", item, ours[key], each) for key, each in pairs]
 
 
 def _text(value: Value) -> str:

@@ -3,19 +3,20 @@
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from protocol_lab.model import containers, node_sets
 from protocol_lab.model.constants import limits_of
 from protocol_lab.model.layout import Array, Bag, Named, Per, Seq, Struct
+from protocol_lab.model.spec import Spec
 from protocol_lab.reader.source_code import error_at, is_of_protocol, names_read
 from protocol_lab.tla import values as tla
-from protocol_lab.tla.values import BOOL, INT, NODES, TRUE, Scope, Tla, Value, item_of, plus
+from protocol_lab.tla.values import BOOL, INT, NODES, TRUE, Scope, Tla, Value, cells, item_of, plus
 
 _SIGNS = {ast.Eq: "=", ast.NotEq: "#", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _SIGNS |= {ast.Is: "=", ast.IsNot: "#"}
-_GENERATORS = ast.GeneratorExp | ast.ListComp | ast.SetComp
 
 _LONG = 40
 """Longer expressions that are used again get a name."""
@@ -30,7 +31,7 @@ class Items:
 
     bound: str
     domain: Tla
-    values: dict[str, Value] = field(default_factory=dict)
+    values: dict[str, Value]
     in_order: bool = False
 
 
@@ -42,9 +43,9 @@ class Expressions:
 
     helper: Callable[..., Value]
 
-    def __init__(self, types: tla.Types, constants: type, taken: set[str], fields: dict[str, Any]):
-        self.types, self.taken, self.limits = types, taken, limits_of(constants)
-        self.fields = fields
+    def __init__(self, types: tla.Types, spec: Spec, taken: tla.Names):
+        self.types, self.taken = types, taken
+        self.limits, self.fields = limits_of(spec.constants), spec.state.field_types
         self.globals: dict[tuple[str, int], str] = {}
         self.function: Callable = None
         self.definitions: list[str] = []
@@ -60,8 +61,10 @@ class Expressions:
 
     def named(self, wanted: str, value: Tla) -> Tla:
         """A short expression as it is; for another a name that LET defines."""
-        if len(value.text) <= _LONG:
-            return value
+        return value if len(value.text) <= _LONG else self.defined_as(wanted, value)
+
+    def defined_as(self, wanted: str, value: Tla) -> Tla:
+        """A name that LET defines as an expression."""
         name = self.fresh(wanted)
         self.definitions.append(f"{name} == {value.text}")
         return Tla(name)
@@ -72,14 +75,14 @@ class Expressions:
         before it, which begins with these definitions."""
         before, names, self.definitions = self.definitions, set(self.local), [*first]
         own = self.definitions
-        try:
-            yield lambda value: _with_let(own, value)
-        finally:
-            self.definitions, self.local = before, names
+        yield partial(tla.with_let, own)
+        self.definitions, self.local = before, names
 
     # --- Values ----------------------------------------------------------------------------------
 
-    def fail(self, node: ast.AST, told: str) -> tla.NoTranslation:
+    def fail(
+        self, node: ast.AST, told: str = "this has no translation to TLA+"
+    ) -> tla.NoTranslation:
         """The error that a piece of code has no translation."""
         return tla.NoTranslation(str(error_at(self.function, node, told)))
 
@@ -95,19 +98,23 @@ class Expressions:
         if not value.place:
             return value
         key, *steps = value.place
-        if scope.cells[key].is_same_at(steps):
-            return Value(tla.at(scope.cells[key].whole, *steps), value.type)
-        if steps or len(scope.cells[key].tla.text) > _LONG:
-            self.settle(key, scope)
-        return Value(tla.at(scope.cells[key].tla, *steps), value.type)
+        whole = tla.unchanged_at(scope[key].tla, steps)
+        if whole is None:
+            if steps or len(scope[key].tla.text) > _LONG:
+                self.settle(key, scope)
+            whole = scope[key].tla
+        return Value(tla.at(whole, *steps), value.type)
 
     def settle(self, key: str, scope: Scope) -> None:
         """Give a name to a cell that was changed, or that differs by path."""
-        cell = scope.cells[key]
-        if cell.clauses or cell.whole.parts[:1] == ("IF",):
-            name = self.fresh(key)
-            self.definitions.append(f"{name} == {cell.tla.text}")
-            scope.cells[key] = tla.Cell(Tla(name))
+        cell = scope[key]
+        if cell.tla.parts[:1] in (("EXCEPT",), ("IF",)):
+            scope[key] = replace(cell, tla=self.defined_as(key, cell.tla))
+
+    def settle_all(self, scope: Scope) -> None:
+        """Give a name to each of them."""
+        for key in cells(scope):
+            self.settle(key, scope)
 
     def copied(self, value: Value, scope: Scope) -> Value:
         """A value that stays what it is: only containers and records are parts of the state."""
@@ -123,21 +130,28 @@ class Expressions:
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
         """An expression's value; a part of the state is a place."""
+        found = self._evaluated(node, scope)
+        if found is None:
+            raise self.fail(node)
+        return found
+
+    def _evaluated(self, node: ast.expr, scope: Scope) -> Value | None:
+        """The same; None for what has no translation."""
         match node:
             case ast.Constant(bool() | int() | str() as value):
                 return self.of_python("", value)
             case ast.JoinedStr():
                 return Value(tla.string("..."), tla.TEXT)
-            case ast.Name(name) if name in scope.names:
-                return scope.names[name]
+            case ast.Name(name) if name in scope:
+                return scope[name]
             case ast.Name(name):
                 outside = names_read(self.function)
                 if name in outside:
                     return self.of_python(name, outside[name])
             case ast.Attribute(value, name):
-                return self._attribute(node, self.value(value, scope), name, scope)
+                return self._attribute(self.value(value, scope), name, scope)
             case ast.Subscript(value, at) if not isinstance(at, ast.Slice):
-                return self._item(node, self.value(value, scope), at, scope)
+                return self._item(self.value(value, scope), self.as_(INT, at, scope))
             case ast.UnaryOp(ast.Not(), operand):
                 return Value(tla.neg(self.as_(BOOL, operand, scope)), BOOL)
             case ast.UnaryOp(ast.USub(), operand):
@@ -163,7 +177,7 @@ class Expressions:
                 return Value(tla.if_(test, *(self.convert(v, kind, node) for v in values)), kind)
             case ast.Call():
                 return self._call(node, scope)
-        raise self.fail(node, "this has no translation to TLA+")
+        return None
 
     def of_python(self, name: str, value: Any) -> Value:
         """The value of a literal, or of a name that a module has."""
@@ -171,8 +185,7 @@ class Expressions:
             return Value(TRUE if value else tla.FALSE, BOOL)
         if isinstance(value, int) and name.isupper():
             if (name, value) not in self.globals:
-                self.globals[name, value] = tla.unused(name, self.taken)
-                self.taken.add(self.globals[name, value])
+                self.globals[name, value] = self.taken.new(name)
             return Value(Tla(self.globals[name, value]), INT)
         if isinstance(value, int):
             return Value(tla.number(value), INT)
@@ -182,21 +195,19 @@ class Expressions:
 
     # --- Parts -----------------------------------------------------------------------------------
 
-    def _attribute(self, node: ast.Attribute, of: Value, name: str, scope: Scope) -> Value:
+    def _attribute(self, of: Value, name: str, scope: Scope) -> Value | None:
         kind = of.type
         if of == tla.CONSTANTS:
             choices = self.limits[name].choices
             kind = BOOL if choices == ("false", "true") else Named(*choices) if choices else INT
             return Value(Tla(self.types.constants[name]), kind)
-        if isinstance(of.known, tla.StateNamed) and of.known.prefix + name in scope.cells:
-            return Value(None, tla.type_of(self.fields[name]), (of.known.prefix + name,))
-        if isinstance(kind, Seq | Bag) and name in ("length", "size"):
-            return self._length(node, self.read(of, scope))
-        if isinstance(kind, Seq | Bag) and name == "items":
-            return of
+        if of.type == tla.STATE and of.known + name in scope:
+            return Value(None, tla.type_of(self.fields[name]), (of.known + name,))
+        if isinstance(kind, Seq | Bag):
+            return of if name == "items" else self._length(self.read(of, scope))
         if tla.is_record(kind) and name in kind.field_types:
             return self.part(of, f".{name}", tla.type_of(kind.field_types[name]))
-        raise self.fail(node, "what this is can't be told, so it has no translation to TLA+")
+        return None
 
     def part(self, of: Value, step: str, kind: Any) -> Value:
         """A field or item of a value: at a place if that is one."""
@@ -204,20 +215,19 @@ class Expressions:
             return Value(None, kind, (*of.place, step))
         return Value(tla.at(of.tla, step), kind)
 
-    def _item(self, node: ast.Subscript, of: Value, at: ast.expr, scope: Scope) -> Value:
-        found = self.as_(INT, at, scope)
+    def _item(self, of: Value, index: Tla) -> Value | None:
         if not isinstance(of.type, Seq | Array | Per | tla.Own):
-            raise self.fail(node, "what this is an item of has no order in TLA+")
-        index = plus(found, 1) if isinstance(of.type, Seq) else found
+            return None
+        index = plus(index, 1) if isinstance(of.type, Seq) else index
         return self.part(of, f"[{index.text}]", item_of(of.type))
 
-    def _length(self, node: ast.AST, of: Value) -> Value:
+    def _length(self, of: Value) -> Value | None:
         if isinstance(of.type, Array | tla.Own):
             return Value(plus(self.types.domain(of.type, of.tla).parts[2], 1), INT)
         if isinstance(of.type, Seq | Bag) or of.type == NODES:
             counts = "BagCardinality" if of.type in self.types.multisets else "Cardinality"
             return Value(tla.call("Len" if isinstance(of.type, Seq) else counts, of.tla), INT)
-        raise self.fail(node, "the length of this has no translation to TLA+")
+        return None
 
     # --- Operations ------------------------------------------------------------------------------
 
@@ -242,7 +252,7 @@ class Expressions:
     def _is_in(self, node: ast.AST, item: Value, of: Value) -> Tla:
         items = self.types.items(of.type, of.tla)
         if items is None:
-            raise self.fail(node, "what is asked with `in` is no set that TLA+ could have")
+            raise self.fail(node)
         kind = INT if of.type == NODES else item_of(of.type)
         return tla.op("\\in", self.convert(item, kind, node), items)
 
@@ -266,12 +276,10 @@ class Expressions:
 
     # --- Calls -----------------------------------------------------------------------------------
 
-    def _call(self, node: ast.Call, scope: Scope) -> Value:
+    def _call(self, node: ast.Call, scope: Scope) -> Value | None:
         given = node.args
         match node.func:
-            case ast.Name(name) if name not in names_read(self.function) and (
-                name not in scope.names
-            ):
+            case ast.Name(name) if name not in names_read(self.function) and (name not in scope):
                 return self._built_in(name, node, scope)
         called = self.value(node.func, scope).known
         if isinstance(called, type) and issubclass(called, Struct):
@@ -284,7 +292,7 @@ class Expressions:
             of = self.value(given[0], scope)
             return self.part(of, f"[Len({self.read(of, scope).tla.text})]", item_of(of.type))
         if not is_of_protocol(called):
-            raise self.fail(node, "this call has no translation to TLA+")
+            return None
         return self.helper(called, node, scope)
 
     def _record(self, declared: type[Struct], node: ast.Call, scope: Scope) -> Value:
@@ -295,46 +303,38 @@ class Expressions:
             parts[each.arg] = self.as_(tla.type_of(kind.field_types[each.arg]), each.value, scope)
         return Value(tla.record(parts), kind)
 
-    def _built_in(self, name: str, node: ast.Call, scope: Scope) -> Value:
+    def _built_in(self, name: str, node: ast.Call, scope: Scope) -> Value | None:
         given = node.args
         if name == "len":
-            return self._length(node, self.now(given[0], scope))
+            return self._length(self.now(given[0], scope))
         if name in ("int", "bool"):
             kind = INT if name == "int" else BOOL
             return Value(self.as_(kind, given[0], scope), kind)
         if name in ("min", "max") and len(given) > 1:
             parts = [self.as_(INT, each, scope) for each in given]
             return Value(tla.call(name.capitalize(), tla.set_of(*parts)), INT)
-        if name not in ("any", "all", "sum", "min", "max"):
-            raise self.fail(node, "this call has no translation to TLA+")
-        [each] = given
-        if not isinstance(each, _GENERATORS) or node.keywords:
-            raise self.fail(node, "only what goes through a generator has a translation to TLA+")
-        if name in ("any", "all", "sum"):
-            value = self._reduced(name, each.elt, each.generators, scope)
-            return Value(value, INT if name == "sum" else BOOL)
-        values = self._reduced("set", each.elt, each.generators, scope)
-        return Value(tla.call(name.capitalize(), values), INT)
+        match name, given:
+            case "any" | "all" | "sum", [ast.GeneratorExp(element, generators)]:
+                value = self._reduced(name, element, generators, scope)
+                return Value(value, INT if name == "sum" else BOOL)
+            case "min" | "max", [ast.GeneratorExp(element, generators)] if not node.keywords:
+                values = self._reduced("set", element, generators, scope)
+                return Value(tla.call(name.capitalize(), values), INT)
+        return None
 
     def _reduced(self, name: str, element: ast.expr, generators: list, scope: Scope) -> Tla:
         """What any, all or sum gives of a generator, or its set of values."""
         if not generators:
-            if name != "sum":
-                return self.as_(INT if name == "set" else BOOL, element, scope)
-            value = self.now(element, scope)
-            return value.tla if value.type == BOOL else self.convert(value, INT, element)
+            return self.as_(INT if name in ("sum", "set") else BOOL, element, scope)
         first, *rest = generators
         items = self.items(first.target, first.iter, scope, any_order=name != "sum")
         with self.inside() as let:
-            inner = scope.copy(items.values)
+            inner = scope | items.values
             tests = tla.conj(*(self.as_(BOOL, each, inner) for each in first.ifs))
             value = self._reduced(name, element, rest, inner)
-            is_truth = name == "sum" and not rest and self.now(element, inner).type == BOOL
             if name in ("any", "all"):
                 sign, join = ("\\E", tla.conj) if name == "any" else ("\\A", _implied)
                 return tla.quantified(sign, items.bound, items.domain, let(join(tests, value)))
-            if is_truth:
-                tests, value = tla.conj(tests, value), Tla("1")
             domain = tla.filtered(items.bound, items.domain, let(tests))
             if name == "set":
                 found = tla.mapped(items.bound, domain, let(value))
@@ -351,7 +351,7 @@ class Expressions:
         called = of.func.id if isinstance(of, ast.Call) and isinstance(of.func, ast.Name) else ""
         function = names_read(self.function).get(called)
         if not isinstance(target, ast.Name):
-            raise self.fail(target, "this variable of a loop has no translation to TLA+")
+            raise self.fail(target)
 
         def drawn(domain: Tla, kind: Any, in_order: bool = False) -> Items:
             bound = self.fresh(target.id)
@@ -359,9 +359,7 @@ class Expressions:
 
         if called == "range" and function is None and len(of.args) < 3:
             low, high = (self.as_(INT, each, scope) for each in [ast.Constant(0), *of.args][-2:])
-            high = plus(high, -1)
-            is_kind = low == Tla("1")
-            return drawn(self.types.up_to(high) if is_kind else tla.between(low, high), INT, True)
+            return drawn(self.types.numbers(low, plus(high, -1)), INT, True)
         if function is node_sets.subsets:
             every = self.as_(NODES, of.args[0], scope)
             return drawn(Tla(f"SUBSET {every.within(16)}", tla.PREFIX), NODES)
@@ -369,7 +367,7 @@ class Expressions:
         now = self.read(found, scope).tla
         domain = self.types.items(found.type, now)
         if domain is None:
-            raise self.fail(of, "what this goes through can't be told")
+            raise self.fail(of)
         if found.type == NODES:
             return drawn(domain, INT, True)
         if found.type in self.types.multisets and not any_order:
@@ -381,12 +379,6 @@ class Expressions:
         bound = self.fresh("k")
         item = self.part(found, f"[{bound}]", item_of(found.type))
         return Items(bound, self.types.domain(found.type, now), {target.id: item}, True)
-
-
-def _with_let(definitions: list[str], value: Tla) -> Tla:
-    if not definitions:
-        return value
-    return Tla(f"LET {' '.join(definitions)} IN {value.text}", tla.OPEN)
 
 
 def _implied(test: Tla, value: Tla) -> Tla:

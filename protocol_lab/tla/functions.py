@@ -10,21 +10,18 @@ is called. A loop that looks for something is \\E, any other an operator that ca
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from protocol_lab.errors import place_of
 from protocol_lab.model import containers
+from protocol_lab.model.spec import Spec
 from protocol_lab.reader.reading import reading
 from protocol_lab.reader.side_effects import changes
 from protocol_lab.reader.source_code import is_of_protocol, names_read
 from protocol_lab.tla import values as tla
 from protocol_lab.tla.expressions import Expressions, Items
-from protocol_lab.tla.values import NODES, TEXT, TRUE, Cell, Scope, Tla, Value
-
-_DEEPEST = 40
+from protocol_lab.tla.values import NODES, TEXT, TRUE, Scope, Tla, Value, cells, names_first
 
 _CONTAINERS = (
     *(containers.append, containers.truncate, containers.remove_at, containers.pop_first),
@@ -48,7 +45,8 @@ Followed = tuple[list[End], Scope | None]
 
 class Definition(NamedTuple):
     """An operator of the module: its parameters, what LET defines in it, and its value or the parts
-    that are joined by the sign, each with a remark."""
+    that are joined by the sign, each with a remark. Of a helper also the type of its value, and the
+    variables that it depends on."""
 
     name: str
     given: tuple[str, ...]
@@ -56,6 +54,8 @@ class Definition(NamedTuple):
     parts: list[tuple[Tla, str]]
     doc: str = ""
     sign: str = "/\\"
+    type: Any = None
+    reads: frozenset[str] = frozenset()
 
     @property
     def words(self) -> set[str]:
@@ -63,54 +63,25 @@ class Definition(NamedTuple):
         return {*re.findall(r"\w+", " ".join([*self.lets, *(each.text for each, _ in self.parts)]))}
 
 
-@dataclass(frozen=True)
-class Operator:
-    """A helper as a definition of the module. reads: the variables that it depends on."""
-
-    definition: Definition
-    type: Any
-    reads: frozenset[str]
-
-
 class Functions(Expressions):
     """Translates the functions of one spec. defined: its definitions, in the order in which they
     need each other."""
 
-    def __init__(
-        self,
-        types: tla.Types,
-        constants: type,
-        variables: dict[str, str],
-        fields: dict,
-        taken: set[str],
-    ):
-        super().__init__(types, constants, taken, fields)
+    def __init__(self, types: tla.Types, spec: Spec, variables: dict[str, str], taken: tla.Names):
+        super().__init__(types, spec, taken)
         self.variables = variables
         self.defined: list[Definition] = []
-        self.operators: dict[tuple, Operator] = {}
-        self.depth = 0
+        self.operators: dict[tuple, Definition] = {}
 
     # --- Functions -------------------------------------------------------------------------------
 
-    @contextmanager
-    def _reading(self, function: Callable) -> Iterator[None]:
-        if self.depth > _DEEPEST:
-            raise tla.NoTranslation(
-                f"{function.__name__} ({place_of(function)}) calls itself, which has no translation"
-                " to TLA+ here: write a loop."
-            )
-        before, self.function, self.depth = self.function, function, self.depth + 1
-        try:
-            yield
-        finally:
-            self.function, self.depth = before, self.depth - 1
-
     def body(self, function: Callable, given: dict[str, Value], scope: Scope) -> list[End]:
         """The ends of a function's code with these parameters, in the caller's scope."""
-        with self._reading(function):
-            found, last = self.block(reading(function).body, Scope(given, dict(scope.cells)))
+        caller, self.function = self.function, function
+        found, last = self.block(reading(function).body, cells(scope) | given)
+        self.function = caller
         found += [End("return", TRUE, last)] if last else []
-        return [each._replace(scope=Scope(dict(scope.names), each.scope.cells)) for each in found]
+        return [each._replace(scope=scope | cells(each.scope)) for each in found]
 
     def result(self, function: Callable, given: dict[str, Value], scope: Scope) -> Value:
         """What a function that changes nothing returns, as one expression."""
@@ -127,53 +98,52 @@ class Functions(Expressions):
         """What a helper that changes nothing returns: a call of its operator, or its code."""
         given = self.arguments(called, node, scope)
         match reading(called).body:
-            case [ast.Return(ast.Name() | ast.Attribute() | ast.Subscript() as part)]:
-                with self._reading(called):  # a part of the state, which may be assigned to
-                    return self.value(part, Scope(given, scope.cells))
+            case [ast.Return(ast.Name() | ast.Attribute() | ast.Subscript())]:
+                [end] = self.body(called, given, scope)
+                return end.value  # a part of the state, which may be assigned to
         plain = {each: self.read(value, scope) for each, value in given.items()}
         passed = {each: value for each, value in plain.items() if value.known is None}
-        known = tuple(
-            value.known for value in plain.values() if isinstance(value.known, tla.StateNamed)
-        )
-        key = (called, known, *((each, value.type) for each, value in passed.items()))
+        states = [value.known for value in plain.values() if value.type == tla.STATE]
+        key = (called, *((each, value.type) for each, value in passed.items()))
         operator = self.operators.get(key) or self._operator(called, key, plain, passed)
         if any(
-            scope.cells[state.prefix + each].tla.text != self.variables[each]
-            for state in known
+            scope[state + each].tla.text != self.variables[each]
+            for state in states
             for each in operator.reads
         ):
             return self.result(called, given, scope)
-        name = operator.definition.name
-        return Value(tla.call(name, *(value.tla for value in passed.values())), operator.type)
+        return Value(tla.call(operator.name, *(v.tla for v in passed.values())), operator.type)
 
     def _operator(
         self, called: Callable, key: tuple, plain: dict[str, Value], passed: dict[str, Value]
-    ) -> Operator:
+    ) -> Definition:
         around = self.local, self.definitions
         self.local, self.definitions = set(), []
         names = {each: self.fresh(each) for each in passed}
-        own = {each: Value(Tla(names[each]), value.type) for each, value in passed.items()}
-        value = self.result(called, plain | own, Scope({}, self.cells("s.", "before.", "after.")))
+        own = {k: replace(v, known="s.") for k, v in plain.items() if v.type == tla.STATE}
+        own |= {each: Value(Tla(names[each]), value.type) for each, value in passed.items()}
+        value = self.result(called, plain | own, self.state("s."))
         made = Definition("", (*names.values(),), self.definitions, [(value.tla, "")])
         self.local, self.definitions = around
         for known, operator in self.operators.items():
-            if known[0] is called and operator.definition[1:4] == made[1:4]:
+            if known[0] is called and operator[1:4] == made[1:4]:
                 self.operators[key] = operator
                 return operator
-        name = tla.unused(called.__name__, self.taken)
-        self.taken.add(name)
+        name = self.taken.new(called.__name__)
         reads = {each for each, shown in self.variables.items() if shown in made.words}
         for each in self.operators.values():
-            reads |= each.reads if each.definition.name in made.words else set()
-        made = made._replace(name=name, doc=called.__doc__ or "")
-        self.operators[key] = Operator(made, value.type, frozenset(reads))
+            reads |= each.reads if each.name in made.words else set()
+        made = made._replace(name=name, doc=called.__doc__ or "", type=value.type)
+        self.operators[key] = made._replace(reads=frozenset(reads))
         self.defined.append(made)
         return self.operators[key]
 
-    def cells(self, *prefixes: str) -> dict[str, Cell]:
-        """The cells of a state that is the module's variables."""
-        named = self.variables.items()
-        return {prefix + each: Cell(Tla(shown)) for prefix in prefixes for each, shown in named}
+    def state(self, prefix: str, prime: str = "") -> Scope:
+        """The cells of a state that is the module's variables, or of the next one."""
+        return {
+            prefix + each: Value(Tla(shown + prime), tla.type_of(self.fields[each]))
+            for each, shown in self.variables.items()
+        }
 
     def arguments(self, called: Callable, node: ast.Call, scope: Scope) -> dict[str, Value]:
         """The values of a helper's parameters, as it is called here."""
@@ -223,9 +193,8 @@ class Functions(Expressions):
             case ast.Assign([target], value) | ast.AnnAssign(target, _, ast.expr() as value):
                 self.store(target, self.valued(value, scope), scope)
             case ast.AugAssign(target, sign, value):
-                read = ast.parse(ast.unparse(target), mode="eval").body
-                made = ast.copy_location(ast.BinOp(read, sign, value), node)
-                self.store(target, self.valued(ast.fix_missing_locations(made), scope), scope)
+                made = ast.copy_location(ast.BinOp(target, sign, value), node)
+                self.store(target, self.valued(made, scope), scope)
             case ast.If():
                 return self._if(node, scope)
             case ast.For(orelse=[]):
@@ -233,8 +202,7 @@ class Functions(Expressions):
             case ast.While(orelse=[]):
                 leave = ast.copy_location(ast.Break(), node)
                 test = ast.copy_location(ast.If(node.test, node.body, [leave]), node)
-                for each in scope.cells:
-                    self.settle(each, scope)
+                self.settle_all(scope)
                 return self._recursion(node, None, [test], scope)
             case ast.Break() | ast.Continue():
                 return [End(type(node).__name__.lower(), TRUE, scope)], None
@@ -245,10 +213,8 @@ class Functions(Expressions):
     def _if(self, node: ast.If, scope: Scope) -> Followed:
         value = self.read(self.valued(node.test, scope), scope)
         test = self.convert(value, tla.BOOL, node.test)
-        if test in (TRUE, tla.FALSE):
-            return self.block(node.body if test == TRUE else node.orelse, scope)
-        yes_ends, yes = self.block(node.body, scope.copy())
-        no_ends, no = self.block(node.orelse, scope.copy())
+        yes_ends, yes = self.block(node.body, dict(scope))
+        no_ends, no = self.block(node.orelse, dict(scope))
         found = [each._replace(test=tla.conj(test, each.test)) for each in yes_ends]
         found += [each._replace(test=tla.conj(tla.neg(test), each.test)) for each in no_ends]
         if yes and no:
@@ -257,20 +223,18 @@ class Functions(Expressions):
 
     def _joined(self, test: Tla, yes: Scope, no: Scope) -> Scope:
         """One scope in place of two: what differs is an IF."""
-        names, cells = {}, {}
-        for each in (name for name in yes.names if name in no.names):
-            a, b = yes.names[each], no.names[each]
+        joined = {}
+        for each in (name for name in names_first(yes) if name in no):
+            a, b = yes[each], no[each]
             if a != b and a.known is None and b.known is None:
                 a, b = self.read(a, yes), self.read(b, no)
                 kind = tla.common_type([a.type, b.type])
                 made = tla.if_(test, tla.converted(a, kind), tla.converted(b, kind))
-                a = b = Value(made if kind == TEXT else self.named(each, made), kind)
+                is_free = kind == TEXT or "." in each
+                a = b = Value(made if is_free else self.named(each, made), kind)
             if a == b:
-                names[each] = a
-        for each in (cell for cell in yes.cells if cell in no.cells):
-            a, b = yes.cells[each], no.cells[each]
-            cells[each] = a if a == b else Cell(tla.if_(test, a.tla, b.tla))
-        return Scope(names, cells)
+                joined[each] = a
+        return joined
 
     def store(self, target: ast.expr, value: Value, scope: Scope) -> None:
         """Assign a value."""
@@ -283,19 +247,16 @@ class Functions(Expressions):
         value = self.copied(value, scope)
         if value.known is None and not value.place and tla.is_whole(value.type):
             cell = f"own.{self.fresh(target.id)}"
-            scope.cells[cell] = Cell(value.tla)
+            scope[cell] = value
             value = Value(None, value.type, (cell,))
-        elif value.known is None and not value.place:
-            old = scope.names.get(target.id)
-            if old is not None and old.type == NODES and value.type == tla.INT:
-                value = Value(self.convert(value, NODES, target), NODES)
-            if value.type != TEXT:
-                value = Value(self.named(target.id, value.tla), value.type)
-        scope.names[target.id] = value
+        elif value.known is None and not value.place and value.type != TEXT:
+            value = Value(self.named(target.id, value.tla), value.type)
+        scope[target.id] = value
 
     def _change(self, place: Value, value: Tla, scope: Scope) -> None:
         key, *steps = place.place
-        scope.cells[key] = scope.cells[key].changed(tuple(steps), value)
+        now = tla.changed(scope[key].tla, tuple(steps), value)
+        scope[key] = replace(scope[key], tla=now)
 
     # --- Expressions whose evaluation changes something ------------------------------------------
 
@@ -307,15 +268,15 @@ class Functions(Expressions):
             changing = [each for each in ast.walk(node) if self._is_changing(each)]
             raise self.fail(changing[-1], "assign what this call returns to a variable first")
         *found, last = self._ends_of(node, scope)
-        after = last.scope.copy()
-        after.names["the result"] = last.value
+        after = last.scope | {"the result": last.value}
         for each in reversed(found):
-            here = Scope(each.scope.names | {"the result": each.value}, each.scope.cells)
-            after = self._joined(each.test, here, after)
-        scope.names, scope.cells = after.names, after.cells
-        if "the result" not in scope.names:
+            after = self._joined(each.test, each.scope | {"the result": each.value}, after)
+        if "the result" not in after:
             raise self.fail(node, "what this returns has no translation to TLA+")
-        return scope.names.pop("the result")
+        result = after.pop("the result")
+        scope.clear()
+        scope.update(after)
+        return result
 
     def _is_changing(self, node: ast.AST) -> bool:
         if not isinstance(node, ast.Call):
@@ -366,13 +327,12 @@ class Functions(Expressions):
     # --- Loops -----------------------------------------------------------------------------------
 
     def _for(self, node: ast.For, scope: Scope) -> Followed:
-        for each in scope.cells:
-            self.settle(each, scope)
+        self.settle_all(scope)
         for any_order in (True, False):
             items = self.items(node.target, node.iter, scope, any_order)
             with self.inside() as let:
-                begin = scope.copy(items.values)
-                found, last = self.block(node.body, begin.copy())
+                begin = scope | items.values
+                found, last = self.block(node.body, dict(begin))
                 returns = [each for each in found if each.how == "return"]
                 test = let(tla.disj(*(each.test for each in returns)))
             self.local.discard(items.bound)
@@ -383,7 +343,7 @@ class Functions(Expressions):
                 return [], scope
             if self._is_one_answer(returns, items, begin):
                 exists = tla.quantified("\\E", items.bound, items.domain, test)
-                return [End("return", exists, scope.copy(), returns[0].value)], scope
+                return [End("return", exists, dict(scope), returns[0].value)], scope
             if items.in_order or not items.domain.text.startswith("Items("):
                 return self._of_the_first(node, items, any_order, test, scope), scope
         return self._recursion(node, items, node.body, scope)
@@ -407,7 +367,7 @@ class Functions(Expressions):
         self.local.add(items.bound)
         item = self.items(node.target, node.iter, scope, any_order)
         self.definitions.append(f"{item.bound} == {first.text}")
-        found, _ = self.block(node.body, scope.copy(item.values))
+        found, _ = self.block(node.body, scope | item.values)
         found = [each for each in found if each.how == "return"]
         return [each._replace(test=tla.conj(exists, each.test)) for each in found]
 
@@ -422,32 +382,35 @@ class Functions(Expressions):
             pick = tla.quantified("CHOOSE", items.bound, Tla(left), TRUE)
             pick = tla.call("Min", Tla(left)) if items.in_order else pick
             picked = [f"{items.bound} == {pick.text}"]
-        kinds: dict[tuple[str, str], Any] = {}
-        symbols: dict[tuple[str, str], str] = {}
+        kinds: dict[str, Any] = {}
+        symbols: dict[str, str] = {}
         grown = None
         while grown != {}:
             with self.inside(picked) as let:
-                begin = scope.copy(items.values if items else {})
-                for key, symbol in symbols.items():
-                    _put(begin, key, Tla(symbol), kinds[key])
-                found, last = self.block(code, begin.copy())
+                begin = scope | (items.values if items else {})
+                begin |= {key: Value(Tla(symbols[key]), kinds[key]) for key in symbols}
+                found, last = self.block(code, dict(begin))
                 found += [End("continue", TRUE, last)] if last else []
-            news = {}
+            if any(end.how == "return" for end in found):
+                told = "a loop that changes something has no translation to TLA+ if it returns"
+                raise self.fail(node, told)
+            news: dict[str, Any] = {}
             for each in found:
-                differ = _changes_between(begin, each.scope).items()
-                news |= {k: v for k, v in differ if each.how != "return" or k[0] == "cell"}
+                news |= _changes_between(begin, each.scope)
             grown = {k: v for k, v in news.items() if k not in kinds or v == NODES != kinds[k]}
             kinds |= grown
-            symbols |= {k: self.fresh(k[1].removeprefix("s.")) for k in grown if k not in symbols}
-        if any(end.how == "return" for end in found):
-            told = "a loop that changes something has no translation to TLA+ if it returns"
-            raise self.fail(node, told)
+            symbols |= {k: self.fresh(k) for k in grown if k not in symbols}
+
+        def now(there: Scope) -> list[Tla]:
+            return [tla.converted(there[key], kinds[key]) for key in symbols]
+
         rest = [tla.op("\\", Tla(left), tla.set_of(Tla(items.bound)))] if items else []
-        made = []
-        for end in found:
-            values = [_now(end.scope, key, kinds[key]) for key in symbols]
-            goes_on = end.how == "continue"
-            made.append(tla.call(loop, *rest, *values) if goes_on else _one_or_all(values))
+        made = [
+            tla.call(loop, *rest, *now(end.scope))
+            if end.how == "continue"
+            else _one_or_all(now(end.scope))
+            for end in found
+        ]
         body = let(_chain(found, made))
         if items:
             done = tla.op("=", Tla(left), tla.EMPTY)
@@ -456,15 +419,14 @@ class Functions(Expressions):
         slots = ", ".join("_" * (len(symbols) + bool(items)))
         self.definitions += [f"RECURSIVE {loop}({slots})", f"{loop}({head}) == {body.text}"]
         start = [items.domain] if items else []
-        for key in symbols:
-            old = scope.names[key[1]] if key[0] == "name" else None
-            start.append(tla.converted(old, kinds[key]) if old else scope.cells[key[1]].tla)
         many = len(symbols) > 1
-        new = self.fresh("result" if many else next(iter(symbols.values())))
-        self.definitions.append(f"{new} == {tla.call(loop, *start).text}")
-        after = scope.copy()
+        result = self.defined_as(
+            "result" if many else next(iter(symbols.values())),
+            tla.call(loop, *start, *now(scope)),
+        )
+        after = dict(scope)
         for k, key in enumerate(symbols, 1):
-            _put(after, key, tla.at(Tla(new), f"[{k}]") if many else Tla(new), kinds[key])
+            after[key] = Value(tla.at(result, f"[{k}]") if many else result, kinds[key])
         return [], after
 
 
@@ -480,25 +442,11 @@ def _chain(found: list[End], values: list[Tla]) -> Tla:
     return made
 
 
-def _put(scope: Scope, key: tuple[str, str], value: Tla, kind: Any) -> None:
-    if key[0] == "name":
-        scope.names[key[1]] = Value(value, kind)
-    else:
-        scope.cells[key[1]] = Cell(value)
-
-
-def _now(scope: Scope, key: tuple[str, str], kind: Any) -> Tla:
-    return tla.converted(scope.names[key[1]], kind) if key[0] == "name" else scope.cells[key[1]].tla
-
-
-def _changes_between(begin: Scope, last: Scope) -> dict[tuple[str, str], Any]:
-    """The variables and cells that differ, with the types of variables."""
+def _changes_between(begin: Scope, last: Scope) -> dict[str, Any]:
+    """The variables and cells that differ, with their types."""
     found = {}
-    for each, old in begin.names.items():
-        new = last.names.get(each, old)
+    for each in names_first(begin):
+        old, new = begin[each], last.get(each, begin[each])
         if new != old and not (old.place or new.place or old.known is not None):
-            found["name", each] = tla.common_type([old.type, new.type])
-    for each, old in begin.cells.items():
-        if last.cells.get(each, old).tla.text != old.tla.text:
-            found["cell", each] = None
+            found[each] = tla.common_type([old.type, new.type])
     return found

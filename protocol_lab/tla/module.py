@@ -16,7 +16,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.model.constants import limits_of, show
 from protocol_lab.model.layout import Bag, Named, Node
 from protocol_lab.model.parameters import Member, Range, Sequences, Subset, TrueOrFalse, names_used
-from protocol_lab.model.spec import Action, Model, Property, Situation, Spec
+from protocol_lab.model.spec import Action, Model, Spec
 from protocol_lab.reader.dependencies import reachable
 from protocol_lab.reader.reading import reading
 from protocol_lab.reader.source_code import is_of_protocol
@@ -54,7 +54,7 @@ _MOST_LINES, _MOST_STATEMENTS = 800, 500
 class Written:
     """A module's name and text, and that of its configuration file.
 
-    definitions: the definition of each action, property and helper, by its name in Python.
+    definitions: the definition of each action and property, by its name in Python.
     """
 
     name: str
@@ -91,9 +91,7 @@ def _statements(spec: Spec) -> int:
     """How many statements the functions of a spec have, with all that they call."""
     declared = [*spec.inits, *spec.actions, *spec.invariants, *spec.step_invariants]
     declared += [*spec.expected, *spec.constraints]
-    functions = [
-        each for each in reachable([one.function for one in declared]) if is_of_protocol(each)
-    ]
+    functions = filter(is_of_protocol, reachable([each.function for each in declared]))
     nodes = (node for each in functions for node in ast.walk(reading(each).as_written))
     return sum(isinstance(node, ast.stmt) for node in nodes)
 
@@ -105,62 +103,50 @@ class _Module:
         self.name = "".join(k if k.isalnum() else "_" for k in spec.name.rpartition(".")[2])
         if not any(each.isalpha() for each in self.name):
             raise LabError(f"{spec.name!r} can't be the name of a TLA+ module: use letters.")
-        taken = set(RESERVED.split())
-
-        def named(wanted: str) -> str:
-            found = tla.unused(wanted, taken)
-            taken.add(found)
-            return found
-
+        taken = tla.Names(RESERVED.split())
         self.limits = limits_of(spec.constants)
-        self.constants = {each: named(each) for each in self.limits}
-        self.variables = {each: named(each) for each in spec.state.field_types}
-        groups = (spec.invariants, spec.step_invariants, spec.constraints)
-        parts = [*spec.actions, *(one for group in groups for one in group)]
-        parts += spec.expected
-        self.parts = {each.function: named(each.name) for each in parts}
+        self.constants = {each: taken.new(each) for each in self.limits}
+        self.variables = {each: taken.new(each) for each in spec.state.field_types}
+        properties = [*spec.invariants, *spec.step_invariants, *spec.constraints, *spec.expected]
+        self.parts = {each.function: taken.new(each.name) for each in [*spec.actions, *properties]}
         kinds: dict[Node, str] = {}
         for function in [each.function for each in spec.inits] + list(self.parts):
             for each, value in function.__globals__.items():
                 if isinstance(value, Node) and value not in kinds and not each.startswith("_"):
-                    kinds[value] = named(each)
-        self._bounds: dict[Callable, tuple[dict[str, Value], dict[str, str], Scope]] = {}
+                    kinds[value] = taken.new(each)
         self.types = tla.Types(kinds, multisets, self.constants)
-        self.functions = Functions(
-            self.types, spec.constants, self.variables, spec.state.field_types, taken
-        )
+        self.functions = Functions(self.types, spec, self.variables, taken)
 
     # --- Definitions -----------------------------------------------------------------------------
 
     def written(self) -> Written:
         """The module, with all that belongs to it."""
-        spec = self.spec
-        inits = [self._action(each, initial=True) for each in spec.inits]
+        spec, inits, steps = self.spec, [], []
+        for each in spec.inits:
+            made, choices = self._action(each, initial=True)
+            inits.append(_chosen(choices, _in_line(made)))
         doc = spec.inits[0].doc if len(spec.inits) == 1 else ""
-        chosen = [self._chosen(each, _in_line(made)) for each, made in zip(spec.inits, inits)]
-        self._define("Init", [(tla.disj(*chosen), "")] if inits else [], doc=doc)
+        self._define("Init", [(tla.disj(*inits), "")] if inits else [], doc)
         self._mark("Actions")
         for each in spec.actions:
-            self.functions.defined.append(self._action(each))
-        steps = []
-        for each in spec.actions:
-            bound = self._bounds[each.function][1]
-            called = tla.call(self.parts[each.function], *map(Tla, bound.values()))
-            steps.append((self._chosen(each, called), ""))
+            made, choices = self._action(each)
+            self.functions.defined.append(made)
+            called = tla.call(made.name, *map(Tla, made.given))
+            steps.append((_chosen(choices, called), ""))
         self._define("Next", steps or [(tla.FALSE, "")], sign="\\/")
         self._define("vars", [(tla.tuple_of(*map(Tla, self.variables.values())), "")])
         self._define("Spec", [(Tla("Init /\\ [][Next]_vars"), "")])
-        expected = "Expected: the negation of each has a counterexample"
-        for title, group in (
-            ("Constraints", spec.constraints),
-            ("Invariants", spec.invariants),
-            (expected, spec.expected),
-            ("Invariants of steps", spec.step_invariants),
+        for title, group, make in (
+            ("Constraints", spec.constraints, self._property),
+            ("Invariants", spec.invariants, self._property),
+            ("Expected: the negation of each has a counterexample", spec.expected, self._situation),
+            ("Invariants of steps", spec.step_invariants, self._step_invariant),
         ):
             if group:
                 self._mark(title)
             for each in group:
-                made = self._property(each, of_steps=group is spec.step_invariants)
+                parts = make(each.function)
+                made = Definition(self.parts[each.function], (), self._lets(), parts, each.doc)
                 self.functions.defined.append(made)
         return self._laid_out()
 
@@ -170,33 +156,19 @@ class _Module:
     def _mark(self, title: str) -> None:
         self.functions.defined.append(Definition("", (), [], [], title))
 
-    def _start(self, action: Action) -> tuple[dict[str, Value], dict[str, str], Scope]:
-        """The values of an action's parameters, their names, and the scope before it."""
-        functions = self.functions
-        functions.local, functions.definitions = set(), []
-        scope = Scope({}, functions.cells("s."))
-        first, second = action.function.__code__.co_varnames[:2]
-        given = {first: Value(None, known=tla.StateNamed("s.")), second: tla.CONSTANTS}
-        bound = {each: functions.fresh(each) for each in action.domains}
-        for each, domain in action.domains.items():
-            kind = {TrueOrFalse: tla.BOOL, Subset: tla.NODES}.get(type(domain), tla.INT)
-            if isinstance(domain, Named):
-                kind = domain
-            elif isinstance(domain, Member):
-                kind = tla.type_of(self._container(domain.path, scope)[1].item)
-            elif isinstance(domain, Sequences):
-                end = tla.plus(self._bound(domain.length, given, scope), -1)
-                kind = tla.Own(tla.between(tla.ZERO, end))
-            given[each] = Value(Tla(bound[each]), kind)
-        return given, bound, scope
-
-    def _container(self, path: str, scope: Scope) -> tuple[Tla, Any]:
-        """What is at a path of the state, and its type."""
-        first, *rest = path.split(".")
-        found, kind = scope.cells[f"s.{first}"].tla, tla.type_of(self.spec.state.field_types[first])
-        for each in rest:
-            found, kind = tla.at(found, f".{each}"), tla.type_of(kind.field_types[each])
-        return found, kind
+    def _start(self, function: Callable, of_steps: bool = False) -> tuple[dict[str, Value], Scope]:
+        """The parameters that every function has, and the scope before it."""
+        self.functions.local, self.functions.definitions = set(), []
+        states = {"s.": "", "after.": "'"} if of_steps else {"s.": ""}
+        *of_states, of_constants = function.__code__.co_varnames[: len(states) + 1]
+        given = {
+            name: Value(None, tla.STATE, known=prefix)
+            for name, prefix in zip(of_states, states, strict=True)
+        }
+        scope: Scope = {}
+        for prefix, prime in states.items():
+            scope |= self.functions.state(prefix, prime)
+        return given | {of_constants: tla.CONSTANTS}, scope
 
     def _bound(self, bound: Any, given: dict[str, Value], scope: Scope) -> Tla:
         """The bound of a parameter's domain, also one that a function gives."""
@@ -206,46 +178,52 @@ class _Module:
         roles = {"s": given[first], "c": given[second], **given}
         return self.functions.result(bound, {k: roles[k] for k in names_used(bound)}, scope).tla
 
-    def _domain(self, domain: Any, given: dict[str, Value], scope: Scope) -> Tla:
-        """The set of a parameter's values."""
+    def _parameter(self, domain: Any, given: dict[str, Value], scope: Scope) -> tuple[Any, Tla]:
+        """The type of a parameter, and the set of its values."""
         match domain:
             case Node():
-                return self.types.nodes(domain)
+                return tla.INT, self.types.nodes(domain)
             case TrueOrFalse():
-                return Tla("BOOLEAN")
+                return tla.BOOL, Tla("BOOLEAN")
             case Range(low, high):
-                low, high = (self._bound(each, given, scope) for each in (low, high))
-                return self.types.up_to(high) if low == Tla("1") else tla.between(low, high)
+                return tla.INT, self.types.numbers(
+                    *(self._bound(each, given, scope) for each in (low, high))
+                )
             case Named(names):
-                return tla.set_of(*map(tla.string, names))
+                return domain, tla.set_of(*map(tla.string, names))
             case Subset(of, None):
                 is_kind = isinstance(of, Node)
                 every = self.types.nodes(of) if is_kind else self._bound(of, given, scope)
-                return Tla(f"SUBSET {every.within(16)}", tla.PREFIX)
-            case Member(path):
-                now, kind = self._container(path, scope)
-                return self.types.items(kind, now)
+                return tla.NODES, Tla(f"SUBSET {every.within(16)}", tla.PREFIX)
+            case Member(path) if f"s.{path}" in scope:
+                now = scope[f"s.{path}"]
+                return tla.item_of(now.type), self.types.items(now.type, now.tla)
             case Sequences(low, high, length):
                 low, high, length = (self._bound(b, given, scope) for b in (low, high, length))
                 indices = tla.between(tla.ZERO, tla.plus(length, -1))
-                return Tla(f"[{indices.text} -> {tla.between(low, high).text}]")
+                values = tla.between(low, high)
+                return tla.Own(indices), Tla(f"[{indices.text} -> {values.text}]")
         raise tla.NoTranslation(f"{domain!r} has no translation to TLA+.")
 
-    def _action(self, action: Action, initial: bool = False) -> Definition:
-        """An action's parameters and definition."""
-        given, bound, scope = self._start(action)
-        self._bounds[action.function] = given, bound, Scope({}, dict(scope.cells))
+    def _action(self, action: Action, initial: bool = False) -> tuple[Definition, dict[str, Tla]]:
+        """An action's definition, and the sets from which its parameters are chosen."""
+        given, scope = self._start(action.function)
+        choices = {}
+        for each, domain in action.domains.items():
+            bound = self.functions.fresh(each)
+            kind, choices[bound] = self._parameter(domain, given, scope)
+            given[each] = Value(Tla(bound), kind)
         if initial:
             for each, kind in self.spec.state.field_types.items():
-                scope.cells[f"s.{each}"] = tla.Cell(self.types.zero(tla.type_of(kind)))
+                scope[f"s.{each}"] = Value(self.types.zero(tla.type_of(kind)), tla.type_of(kind))
         parts, taken = self._judged(action.function, given, scope)
         same = []
         for each, shown in self.variables.items():
             key = f"s.{each}"
             *others, (_, last) = taken or [(TRUE, scope)]
-            value = last.cells[key].tla
+            value = last[key].tla
             for test, other in reversed(others):
-                value = tla.if_(test, other.cells[key].tla, value)
+                value = tla.if_(test, other[key].tla, value)
             if initial:
                 parts.append((Tla(f"{shown} = {value.within(6)}"), ""))
             elif value == Tla(shown):
@@ -256,8 +234,11 @@ class _Module:
             shown = f"<<{', '.join(same)}>>" if same[1:] else same[0]
             parts.append((Tla(f"UNCHANGED {shown}"), ""))
         name = "Init" if initial else self.parts[action.function]
-        lets = self.functions.definitions
-        return Definition(name, tuple(bound.values()), lets, parts, action.doc)
+        return Definition(name, (*choices,), self._lets(), parts, action.doc), choices
+
+    def _lets(self) -> list[str]:
+        """What LET defines in the function that was read last."""
+        return self.functions.definitions
 
     def _judged(
         self, function: Callable, given: dict[str, Value], scope: Scope
@@ -288,32 +269,18 @@ class _Module:
             ended(end.test, self.functions.read(end.value, end.scope).tla, end.scope)
         return parts, taken
 
-    def _chosen(self, action: Action, body: Tla) -> Tla:
-        """An action's definition with every choice of its parameters."""
-        given, bound, scope = self._bounds[action.function]
-        for each, domain in reversed(action.domains.items()):
-            body = tla.quantified("\\E", bound[each], self._domain(domain, given, scope), body)
-        return body
+    def _property(self, function: Callable) -> list[tuple[Tla, str]]:
+        return self._judged(function, *self._start(function))[0]
 
-    def _property(self, declared: Property | Situation, of_steps: bool) -> Definition:
-        function, name = declared.function, self.parts[declared.function]
-        given, _, scope = self._start(Action(function, {}))
-        if isinstance(declared, Situation):
-            value = self.functions.result(function, given, scope)
-            parts = [(tla.converted(value, tla.BOOL), "")]
-            return Definition(name, (), self.functions.definitions, parts, declared.doc)
-        if of_steps:
-            before, after, constants = function.__code__.co_varnames[:3]
-            given = {before: Value(None, known=tla.StateNamed("before."))}
-            given |= {after: Value(None, known=tla.StateNamed("after.")), constants: tla.CONSTANTS}
-            scope = Scope({}, self.functions.cells("before.", "after."))
-            for each, shown in self.variables.items():
-                scope.cells[f"after.{each}"] = tla.Cell(Tla(f"{shown}'"))
-        parts, _ = self._judged(function, given, scope)
-        made = Definition(name, (), self.functions.definitions, parts, declared.doc)
-        if of_steps:
-            return made._replace(lets=[], parts=[(Tla(f"[][{_in_line(made).text}]_vars"), "")])
-        return made
+    def _situation(self, function: Callable) -> list[tuple[Tla, str]]:
+        value = self.functions.result(function, *self._start(function))
+        return [(tla.converted(value, tla.BOOL), "")]
+
+    def _step_invariant(self, function: Callable) -> list[tuple[Tla, str]]:
+        parts, _ = self._judged(function, *self._start(function, of_steps=True))
+        whole = _in_line(Definition("", (), self._lets(), parts))
+        self.functions.definitions = []
+        return [(Tla(f"[][{whole.text}]_vars"), "")]
 
     # --- Layout ----------------------------------------------------------------------------------
 
@@ -339,7 +306,7 @@ class _Module:
         lines += ["", "VARIABLES " + ",\n          ".join(self.variables.values()), ""]
         lines += [f"{made} == {value}" for (_, value), made in t.globals.items()]
         for node, name in self.types.kinds.items():
-            if node in self.types.used:
+            if name in used:
                 every = tla.between(Tla("1"), self.types.size(node.count))
                 lines += [f"{name} == {every.text}"]
         lines += [""]
@@ -348,9 +315,9 @@ class _Module:
         text = "\n".join(line.rstrip() for line in [*lines, *body, "=" * WIDTH]) + "\n"
         while "\n\n\n" in text:
             text = text.replace("\n\n\n", "\n\n")
-        own = {each.__name__: shown[name] for each, name in self.parts.items()}
-        inits = {each.function.__name__: shown["Init"] for each in self.spec.inits}
-        return Written(self.name, text, self._configuration(), {**shown, **inits, **own})
+        definitions = {each.function.__name__: shown["Init"] for each in self.spec.inits}
+        definitions |= {each.__name__: shown[name] for each, name in self.parts.items()}
+        return Written(self.name, text, self._configuration(), definitions)
 
     def _header(self) -> str:
         spec = self.spec
@@ -383,12 +350,16 @@ class _Module:
         return "\n".join([*lines, "", "CHECK_DEADLOCK FALSE", ""])
 
 
+def _chosen(choices: dict[str, Tla], body: Tla) -> Tla:
+    """An action with every choice of its parameters."""
+    for bound, domain in reversed(choices.items()):
+        body = tla.quantified("\\E", bound, domain, body)
+    return body
+
+
 def _in_line(made: Definition) -> Tla:
     """A definition's value as an expression."""
-    value = tla.conj(*(each for each, _ in made.parts))
-    if made.lets:
-        return Tla(f"LET {' '.join(made.lets)} IN {value.text}", tla.OPEN)
-    return value
+    return tla.with_let(made.lets, tla.conj(*(each for each, _ in made.parts)))
 
 
 def _lines(made: Definition) -> list[str]:

@@ -6,7 +6,8 @@ s.log[0] is log[1]), and a bag a set, or a bag of the module Bags if equal items
 """
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import partial, reduce
 from itertools import chain, count
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from protocol_lab.model import layout
 from protocol_lab.model.layout import Array, Bag, Named, Node, Per, Seq, Struct
 
 INT, BOOL, TEXT, NODES, ALL_BUT = "number", "truth value", "text", "set of nodes", "complement"
+STATE = "state"
 """Types of values besides those that a state declares. ALL_BUT: what ~nodes is."""
 
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "\\div", ast.Mod: "%"}
@@ -60,9 +62,7 @@ def string(value: str) -> Tla:
 
 
 def op(sign: str, left: Tla, right: Tla) -> Tla:
-    """A binary operator; sums of numbers, and comparisons of texts, are computed."""
-    if sign in ("=", "#") and (left == right or (_is_text(left) and _is_text(right))):
-        return TRUE if (left == right) == (sign == "=") else FALSE
+    """A binary operator; sums of numbers are computed."""
     if sign in ("+", "-") and right.text.isdigit():
         by = int(right.text) if sign == "+" else -int(right.text)
         if left.text.lstrip("-").isdigit():
@@ -80,10 +80,6 @@ def op(sign: str, left: Tla, right: Tla) -> Tla:
     return Tla(text, level, (sign, left, right))
 
 
-def _is_text(value: Tla) -> bool:
-    return value.text.startswith('"') and value.level == ATOM
-
-
 def plus(value: Tla, by: int) -> Tla:
     """The expression and a number more."""
     return op("+", value, number(by)) if by >= 0 else op("-", value, number(-by))
@@ -91,22 +87,17 @@ def plus(value: Tla, by: int) -> Tla:
 
 def conj(*parts: Tla) -> Tla:
     """The conjunction, without what does not matter."""
-    return _joined("/\\", parts, TRUE, FALSE)
+    return _joined("/\\", parts, TRUE)
 
 
 def disj(*parts: Tla) -> Tla:
     """The disjunction, without what does not matter."""
-    return _joined("\\/", parts, FALSE, TRUE)
+    return _joined("\\/", parts, FALSE)
 
 
-def _joined(sign: str, parts: tuple[Tla, ...], neutral: Tla, absorbing: Tla) -> Tla:
-    found = None
-    for each in dict.fromkeys(parts):
-        if each == absorbing:
-            return absorbing
-        if each != neutral:
-            found = each if found is None else op(sign, found, each)
-    return found or neutral
+def _joined(sign: str, parts: tuple[Tla, ...], neutral: Tla) -> Tla:
+    needed = [each for each in dict.fromkeys(parts) if each != neutral]
+    return reduce(partial(op, sign), needed) if needed else neutral
 
 
 def neg(value: Tla) -> Tla:
@@ -161,6 +152,11 @@ def function(bound: str, domain: Tla, value: Tla) -> Tla:
     return Tla(f"[{bound} \\in {domain.within(6)} |-> {value.text}]")
 
 
+def with_let(definitions: list[str], value: Tla) -> Tla:
+    """LET definitions IN value, if there are any."""
+    return Tla(f"LET {' '.join(definitions)} IN {value.text}", OPEN) if definitions else value
+
+
 def call(operator: str, *given: Tla) -> Tla:
     """An operator with its arguments."""
     return Tla(f"{operator}({', '.join(each.text for each in given)})" if given else operator)
@@ -184,12 +180,29 @@ def record(parts: dict[str, Tla]) -> Tla:
 
 def at(whole: Tla, *steps: str) -> Tla:
     """whole.field or whole[index]; a step is ".field" or "[index]"."""
-    for step in steps:
-        if whole.parts[:1] == ("record",):
-            whole = dict(whole.parts[1])[step[1:]]
-        else:
-            whole = Tla(whole.within(APPLIED) + step, APPLIED)
-    return whole
+    return Tla(whole.within(APPLIED) + "".join(steps), APPLIED) if steps else whole
+
+
+def changed(whole: Tla, steps: tuple[str, ...], value: Tla) -> Tla:
+    """[whole EXCEPT !steps = value]; what was changed before gets one more clause."""
+    if not steps:
+        return value
+    whole, clauses = whole.parts[1:] if whole.parts[:1] == ("EXCEPT",) else (whole, ())
+    clauses = (*clauses, (steps, value))
+    shown = ", ".join(f"!{''.join(steps)} = {value.text}" for steps, value in clauses)
+    text = f"[{whole.within(APPLIED)} EXCEPT {shown}]"
+    return Tla(text, ATOM, ("EXCEPT", whole, clauses))
+
+
+def unchanged_at(value: Tla, steps: list[str]) -> Tla | None:
+    """The expression that has, at a place, what a changed one has there, since each of its changes
+    is of another field; None if there may be none."""
+    whole, clauses = value.parts[1:] if value.parts[:1] == ("EXCEPT",) else (value, ())
+    apart = whole.parts[:1] != ("IF",) and all(
+        any(a != b and a[0] == b[0] == "." for a, b in zip(places, steps, strict=False))
+        for places, _ in clauses
+    )
+    return whole if apart else None
 
 
 def between(low: Tla, high: Tla) -> Tla:
@@ -197,7 +210,17 @@ def between(low: Tla, high: Tla) -> Tla:
     return op("..", low, high)
 
 
-def unused(wanted: str, taken: Any) -> str:
+class Names(set[str]):
+    """The names that have a meaning in the whole module."""
+
+    def new(self, wanted: str) -> str:
+        """One more: the one that is wanted, or the first of name_2, name_3, ... that is free."""
+        found = unused(wanted, self)
+        self.add(found)
+        return found
+
+
+def unused(wanted: str, taken: set[str]) -> str:
     """The name, or the first of name_2, name_3, ... that is not taken."""
     wanted = wanted.strip("_ ")
     wanted = wanted if wanted[:1].isalpha() else "k"
@@ -211,7 +234,8 @@ def unused(wanted: str, taken: Any) -> str:
 @dataclass(frozen=True)
 class Value:
     """An expression with its type. place: the cell and the steps by which it is read, if it is a
-    part of the state or of a record, which can be assigned to. known: a Python value instead."""
+    part of the state or of a record, which can be assigned to. known: a Python value instead; of a
+    state, how the names of its cells begin."""
 
     tla: Tla | None
     type: Any = None
@@ -226,13 +250,6 @@ CONSTANTS = Value(None, known="the constants")
 
 
 @dataclass(frozen=True)
-class StateNamed:
-    """A state as a value: its fields are cells that begin with this prefix."""
-
-    prefix: str
-
-
-@dataclass(frozen=True)
 class Own:
     """The type of an array that is no part of the state: a parameter, or what counts something."""
 
@@ -240,46 +257,20 @@ class Own:
     item: Any = INT
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A field of the state, or a record of a function's own, by now: what it was, and what has
-    changed since: [whole EXCEPT !path = value, ...]."""
-
-    whole: Tla
-    clauses: tuple[tuple[tuple[str, ...], Tla], ...] = ()
-
-    @property
-    def tla(self) -> Tla:
-        """As an expression."""
-        if not self.clauses:
-            return self.whole
-        shown = ", ".join(f"!{''.join(steps)} = {value.text}" for steps, value in self.clauses)
-        return Tla(f"[{self.whole.within(APPLIED)} EXCEPT {shown}]")
-
-    def changed(self, steps: tuple[str, ...], value: Tla) -> "Cell":
-        """With another value at a place in it."""
-        if not steps:
-            return Cell(value)
-        return replace(self, clauses=(*self.clauses, (steps, value)))
-
-    def is_same_at(self, steps: list[str]) -> bool:
-        """Is this place another one than those that were changed: another field, somewhere?"""
-        return self.whole.parts[:1] != ("IF",) and all(
-            any(a != b and a[0] == b[0] == "." for a, b in zip(changed, steps, strict=False))
-            for changed, _ in self.clauses
-        )
+Scope = dict[str, Value]
+"""What holds at one point of a function: the values of its variables, by their names, and those of
+the cells, whose names have a dot: the fields of a state, as in "s.log", and the records and
+containers that are the function's own."""
 
 
-@dataclass
-class Scope:
-    """What holds at one point of a function: its variables, and the cells by their names."""
+def cells(scope: Scope) -> Scope:
+    """What of a scope a function shares with those that it calls."""
+    return {name: value for name, value in scope.items() if "." in name}
 
-    names: dict[str, Value]
-    cells: dict[str, Cell] = field(default_factory=dict)
 
-    def copy(self, names: dict[str, Value] | None = None) -> "Scope":
-        """Another scope with the same, and these names."""
-        return Scope(self.names | (names or {}), dict(self.cells))
+def names_first(scope: Scope) -> list[str]:
+    """The variables, and then the cells."""
+    return sorted(scope, key=lambda name: "." in name)
 
 
 def type_of(declared: Any) -> Any:
@@ -310,13 +301,12 @@ def item_of(kind: Any) -> Any:
 
 
 class Types:
-    """The types of one spec. kinds: the names of its kinds of nodes; used: those that are shown.
+    """The types of one spec. kinds: the names of its kinds of nodes.
     multisets: the bags that may have equal items; added_twice: those that the code shows to be."""
 
     def __init__(self, kinds: dict[Node, str], multisets: set[Bag], constants: dict[str, str]):
         self.kinds, self.multisets, self.constants = kinds, multisets, constants
         self.added_twice: set[Bag] = set()
-        self.used: set[Node] = set()
 
     def size(self, size: str | int) -> Tla:
         """A declared size as an expression over constants."""
@@ -334,10 +324,9 @@ class Types:
 
     def nodes(self, node: Node) -> Tla:
         """The set of all nodes of a kind."""
-        if node not in self.kinds:
-            return between(Tla("1"), self.size(node.count))
-        self.used.add(node)
-        return Tla(self.kinds[node])
+        if node in self.kinds:
+            return Tla(self.kinds[node])
+        return between(Tla("1"), self.size(node.count))
 
     def up_to(self, count: Tla) -> Tla:
         """1..count, by its name if it is a kind of node."""
@@ -345,6 +334,10 @@ class Types:
             return EMPTY
         named = (self.nodes(node) for node in self.kinds if self.size(node.count) == count)
         return next(named, between(Tla("1"), count))
+
+    def numbers(self, low: Tla, high: Tla) -> Tla:
+        """low..high, by its name if it is a kind of node."""
+        return self.up_to(high) if low == Tla("1") else between(low, high)
 
     def domain(self, kind: Any, now: Tla) -> Tla:
         """The indices of an array or sequence, which is now this expression."""
@@ -396,10 +389,6 @@ def converted(value: Value, kind: Any) -> Tla:
             return if_(found, Tla("1"), ZERO)
         case "number", "set of nodes" if found == ZERO:
             return EMPTY
-        case "number", Named(names) if found.text.isdigit():
-            return string(names[int(found.text)])
-        case Named(names), "number" if _is_text(found):
-            return number(names.index(found.text[1:-1]))
         case ("text", Named()) | (Named(), "text") | (Named(), Named()):
             return found
         case _, "truth value":

@@ -8,6 +8,11 @@ from protocol_lab.grading.part_checks import PartGrade, grade_part
 from protocol_lab.grading.submissions import read_submission
 
 
+def solution_of(lab: Lab) -> Path:
+    """The file of a lab's solution."""
+    return lab.folder / "instructor" / "solution.py"
+
+
 def with_body(text: str, name: str, body: str) -> str:
     """The text of a module with another body for one of its functions, after the docstring."""
     lines = "".join(f"    {line}\n" for line in body.strip("\n").split("\n"))
@@ -19,7 +24,7 @@ def with_body(text: str, name: str, body: str) -> str:
 
 def solution_with(lab: Lab, **bodies: str) -> str:
     """The lab's solution with other bodies."""
-    text = lab.solution.read_text(encoding="utf-8")
+    text = solution_of(lab).read_text(encoding="utf-8")
     for name, body in bodies.items():
         text = with_body(text, name, body)
     return text
