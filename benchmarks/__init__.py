@@ -11,6 +11,5 @@ kraft        KRaft: bytes of a state, and compiling after an edit
 spark        how the search on Spark scales, and an estimate for a cluster
 reduction    what random walks find that a search does not reach
 large_logs   the logs of a large cluster, natively and on Spark
-promise      the first page's table of settings, in Chromium
 lines        the lines of code in a commit, by room
 """
