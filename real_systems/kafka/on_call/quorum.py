@@ -35,7 +35,8 @@ _LESSON = (
     " election. Stop the controller whose candidacy makes a healthy leader renounce: two of three"
     " are a quorum, and both are then needed. Since 4.0 it asks first (pre-vote)."
 )
-_STATES = "candidate", "leader"
+_KINDS = {"candidate": "stands", "leader": "wins"}
+"""What a log says of a controller that comes to a state."""
 _FIRST = (
     "handle_vote",
     "become_leader",
@@ -87,10 +88,13 @@ def leader(world: World, stopped: frozenset[int] = frozenset()) -> int:
     return max(led, key=lambda each: s.current_epoch[each], default=0)
 
 
-def _epochs(row: bytes) -> list[tuple[int, str]]:
+def _standing(row: bytes) -> list[tuple[int, str]]:
+    """Each controller's epoch, and whether it is a candidate or leads."""
     s = view_of(model().layout, row)
-    named = {each: [name for name in _STATES if s.state[each] == name] for each in SERVERS}
-    return [(s.current_epoch[each], "".join(named[each])) for each in SERVERS]
+    return [
+        (s.current_epoch[each], next((name for name in _KINDS if s.state[each] == name), ""))
+        for each in SERVERS
+    ]
 
 
 class _Run:
@@ -108,14 +112,12 @@ class _Run:
         return found.taken and self._to(found.row)
 
     def _to(self, row: bytes) -> bool:
-        for server, (old, new) in enumerate(
-            zip(_epochs(self.world.row), _epochs(row), strict=True), 1
-        ):
-            kinds = {"candidate": "stands", "leader": "wins"}
-            if old[1] != new[1] and new[1] in kinds:
-                self.told.append(Told(self.minute, server, kinds[new[1]], new[0]))
-            elif old[1] == "leader" and new[1] != "leader":
-                self.told.append(Told(self.minute, server, "deposed", old[0]))
+        changes = zip(SERVERS, _standing(self.world.row), _standing(row), strict=True)
+        for server, (epoch, before), (later, after) in changes:
+            if before != after and after in _KINDS:
+                self.told.append(Told(self.minute, server, _KINDS[after], later))
+            elif before == "leader" != after:
+                self.told.append(Told(self.minute, server, "deposed", epoch))
         own = bytearray(row)
         s = view_of(model().layout, own)
         without_history(s, model().constants)
@@ -211,7 +213,7 @@ class Night:
             self.give(key)
 
     def _show(self, kind: str, text: str) -> None:
-        self.screen.append({"kind": kind, "text": text, "time": hour(self.minute)})
+        self.screen.append({"kind": kind, "text": text})
 
     def _pass(self, minutes: int, run: _Run | None = None) -> None:
         for _ in range(minutes):
@@ -372,10 +374,10 @@ def flaky_of(seed: int) -> int:
 
 
 def view(seed: int, keys: tuple[str, ...]) -> dict[str, Any]:
-    """The case as plain values, as `play.view` gives the others."""
+    """The case as plain values, as `Play.view` gives the others."""
     flaky = flaky_of(seed)
     night = Night(flaky, keys)
-    rewind, offered = None, [night.offered(each) for each in night.possible()]
+    rewind = None
     if night.is_over:
         plan = best(flaky)
         par = Night(flaky, plan)
@@ -397,18 +399,12 @@ def view(seed: int, keys: tuple[str, ...]) -> dict[str, Any]:
             "moments": night.shown_moments(),
         }
     return {
-        "case": NAME,
-        "seed": seed,
-        "keys": [*keys],
         "title": TITLE,
         "clock": hour(night.minute),
         "about": "Kafka 3.9.1 · three controllers",
         "offline": night.offline,
         "of": "no active controller",
         "screen": night.screen,
-        "choices": [each for each in offered if not each["look"]],
-        "looks": [each for each in offered if each["look"]],
-        "over": night.is_over,
-        "link": f"{NAME}~{seed}~{'.'.join(keys)}",
+        "offered": [night.offered(each) for each in night.possible()],
         "rewind": rewind,
     }

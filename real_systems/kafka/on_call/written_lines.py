@@ -74,7 +74,8 @@ class Written:
             self.base[broker] = 0
         self._changes(event, name, broker, time)
         if before.leader != after.leader or before.leader_epoch != after.leader_epoch:
-            self._roles(event, name, time + 400)
+            for each in members(after.unfenced):
+                self._role(event.after, each, time + 400)
         elif name == "start":
             self._role(event.after, broker, time + 400)
         if name == "copy":
@@ -133,10 +134,6 @@ class Written:
         kind = "came_back_unclean" if broker in s.dirty else "came_back_clean"
         writer.line(broker, kind, time)
         writer.line(broker, "loaded", time + 40, **self._ends(world, broker))
-
-    def _roles(self, event: Event, name: str, time: int) -> None:
-        for broker in members(state(event.after).unfenced):
-            self._role(event.after, broker, time)
 
     def _role(self, world: World, broker: int, time: int) -> None:
         s = state(world)
