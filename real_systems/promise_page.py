@@ -5,7 +5,7 @@ columns; a press on a cell asks for its story; the summary is what all rows come
 """
 
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from html import escape
 from math import inf
@@ -54,15 +54,13 @@ class Page:
     """The table of one system in a page.
 
     module: the module whose `answer` is this page's. first: the settings at first. read(files,
-    **chosen): the settings that somebody gives. golden: cells with figures that were searched
-    before; the page begins with those of its first settings. about: sentences below the form, and
-    below the table, as HTML.
+    **chosen): the settings that somebody gives. about: sentences below the form, and below the
+    table, as HTML.
     """
 
     module: str
     first: Settings
     read: Callable[..., Settings]
-    golden: Callable[[], Iterable[tuple[Settings, Row, list[Any]]]]
     about: tuple[str, str]
     found: dict[tuple[Settings, str], tuple[Cell, Paths]] = field(default_factory=dict)
     modules: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -224,7 +222,7 @@ class Page:
         each against the searches of three engines."""
         columns = {_in_column(self.first, name): name for name in self.first.columns}
         shown: dict[str, dict[str, dict[str, str]]] = {}
-        for settings, row, (states, _, _, steps, is_destroyed) in self.golden():
+        for settings, row, (states, _, _, steps, is_destroyed) in self.first.golden_cells():
             if settings in columns:
                 cell = Cell(settings, row, states, tuple(steps))
                 least = min((steps[each] for each in cell.lost), default=0)
@@ -247,7 +245,7 @@ def _cell(cell: Cell, paths: Paths) -> dict[str, str]:
     """What a cell of the table shows."""
     shortest = min((paths[name] for name in cell.lost), key=len, default=None)
     bound, settings = cell.settings.model(cell.row), cell.settings
-    is_destroyed = shortest and evaluate(bound, shortest[-1], settings.is_destroyed(cell.row))
+    is_destroyed = shortest and evaluate(bound, shortest[-1], settings.is_destroyed)
     return cell_of(cell, _least(cell, paths), bool(is_destroyed))
 
 

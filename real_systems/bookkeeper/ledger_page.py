@@ -1,6 +1,6 @@
 """*What can my ledger lose?* in a page."""
 
-from real_systems.bookkeeper.ledger_settings import FIRST, Settings, golden_cells, read
+from real_systems.bookkeeper.ledger_settings import FIRST, Settings, read
 from real_systems.promise_page import Page
 
 _FILES = (
@@ -18,5 +18,5 @@ _LEGEND = (
     " <code>python3 lab.py promise bookkeeper --set write_quorum=3</code>."
 )
 
-PAGE = Page(__name__, FIRST, read, golden_cells, (_FILES, _LEGEND))
+PAGE = Page(__name__, FIRST, read, (_FILES, _LEGEND))
 answer, html = PAGE.answer, PAGE.html

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafka_spec.settings import RELEASES
-from real_systems.kafka.cluster_settings import FIRST, WITH_ELR, Settings, golden_cells, read
+from real_systems.kafka.cluster_settings import FIRST, WITH_ELR, Settings, read
 from real_systems.promise_page import Page
 
 _FILES = (
@@ -31,5 +31,5 @@ def _read(files: Iterable[tuple[str, str]], **chosen: Any) -> Settings:
     return read(files, **chosen)
 
 
-PAGE = Page(__name__, FIRST, _read, golden_cells, (_FILES, _LEGEND))
+PAGE = Page(__name__, FIRST, _read, (_FILES, _LEGEND))
 answer, html = PAGE.answer, PAGE.html
