@@ -13,9 +13,9 @@ from real_systems.bookkeeper.cluster import BookKeeperCluster
 from real_systems.runner import stage as runner_stage
 from real_systems.runner.java_gateway import JavaGateway, cause_of
 from real_systems.runner.processes import wait_until
-from real_systems.runner.recordings import Recorder
 from real_systems.runner.relay import Relay
 from real_systems.runner.stage import names, who
+from real_systems.runner.stories import Run
 
 _PASSWORD = b"pw"
 
@@ -169,8 +169,8 @@ class Stage(runner_stage.Stage):
     more.
     """
 
-    def __init__(self, cluster: BookKeeperCluster, recorder: Recorder, is_relayed: bool = False):
-        super().__init__(cluster, recorder)
+    def __init__(self, cluster: BookKeeperCluster, run: Run, is_relayed: bool = False):
+        super().__init__(cluster, run)
         self._relays: dict[str, Relay] = {}
         self._clients: dict[str, Client] = {}
         self._ledger: Ledger | Any = None  # until one is created
@@ -295,7 +295,7 @@ class Stage(runner_stage.Stage):
         What was acknowledged until then is nobody's loss.
         """
         self._clients[RECOVERER].delete(self._ledger)
-        self._recorder.outcome.acknowledged.clear()
+        self._run.outcome.acknowledged.clear()
         self.tell("B deletes the ledger")
 
     def wait_for_garbage_collection(self) -> None:
@@ -318,7 +318,7 @@ class Stage(runner_stage.Stage):
         if handle is not None:
             client.opened(self._ledger, handle)
             values = client.read(self._ledger)
-        self._recorder.outcome.readable = values
+        self._run.outcome.readable = values
         self.tell("a reader reads", " ".join(values) or "nothing")
         return values
 
@@ -352,13 +352,13 @@ class Stage(runner_stage.Stage):
             bookie: [f"e{number}" for number in self.cluster.entries_of(bookie, self._ledger.id)]
             for bookie in sorted(self.ensemble)
         }
-        self._recorder.outcome.copies = copies
+        self._run.outcome.copies = copies
         shown = "; ".join(f"{name}: {' '.join(each) or 'nothing'}" for name, each in copies.items())
         self.tell("the bookies have", shown)
 
     def count_of(self, value: str) -> int:
         """How many bookies have an entry, of those copies that were kept."""
-        return sum(value in each for each in self._recorder.outcome.copies.values())
+        return sum(value in each for each in self._run.outcome.copies.values())
 
     def _seen(self) -> dict[str, Any]:
         """What the picture of this moment needs (see `picture`)."""
@@ -370,7 +370,7 @@ class Stage(runner_stage.Stage):
             "last": last,
             "ensemble": sorted(self.ensemble),
             "away": sorted(self._away),
-            "acknowledged": list(self._recorder.outcome.acknowledged),
-            "failed": list(self._recorder.outcome.failed),
-            "copies": dict(self._recorder.outcome.copies),
+            "acknowledged": list(self._run.outcome.acknowledged),
+            "failed": list(self._run.outcome.failed),
+            "copies": dict(self._run.outcome.copies),
         }

@@ -16,8 +16,8 @@ from real_systems.kafka.zookeeper import names_a_leader
 from real_systems.runner import stage as runner_stage
 from real_systems.runner.java_gateway import cause_of
 from real_systems.runner.processes import BOUND, DidNotHappen, wait_until
-from real_systems.runner.recordings import Recorder
 from real_systems.runner.stage import copies_text, names, who
+from real_systems.runner.stories import Run
 
 _ASKING = 2000
 """Milliseconds that a client waits for a broker that tells it who leads."""
@@ -80,8 +80,8 @@ class Stage(runner_stage.Stage):
     """A cluster that a story acts on; some acts need one under KRaft, others one under
     ZooKeeper."""
 
-    def __init__(self, cluster: Cluster, recorder: Recorder):
-        super().__init__(cluster, recorder)
+    def __init__(self, cluster: Cluster, run: Run):
+        super().__init__(cluster, run)
         self._told: PartitionState | Any = None  # until the controller has decided
         self._quorum: Quorum | None = None
         self._tools: Tools | None = None
@@ -267,7 +267,7 @@ class Stage(runner_stage.Stage):
     def consume(self, through: Iterable[int] = ()) -> list[str]:
         """What a new consumer reads from the beginning; the last answer is the outcome's."""
         values = self._read(tuple(through) or self._present())
-        self._recorder.outcome.readable = values
+        self._run.outcome.readable = values
         self.tell("a consumer reads", " ".join(values) or "nothing")
         return values
 
@@ -381,7 +381,7 @@ class Stage(runner_stage.Stage):
     def keep_copies(self) -> None:
         """Keep what each replica has in the end."""
         copies = {str(each): self.cluster.values(each) for each in self.cluster.brokers}
-        self._recorder.outcome.copies = {name: each for name, each in copies.items() if each}
+        self._run.outcome.copies = {name: each for name, each in copies.items() if each}
         self.tell("the replicas have", copies_text(copies))
 
     def tell(self, text: str, answer: str = "", step: str = "") -> None:
@@ -403,7 +403,7 @@ class Stage(runner_stage.Stage):
         state = self.cluster.state()
         if state is not None and state != self._told:
             self._told = state
-            self._recorder.act("the controller decides", str(state), self._seen())
+            self._run.act("the controller decides", str(state), self._seen())
         return state
 
     def _seen(self) -> dict[str, Any]:
@@ -412,7 +412,7 @@ class Stage(runner_stage.Stage):
             return {}
         return asdict(self._told) | {
             "away": sorted(self._away),
-            "acknowledged": list(self._recorder.outcome.acknowledged),
+            "acknowledged": list(self._run.outcome.acknowledged),
             "copies": {
                 str(broker): self.cluster.records(broker) for broker in self.cluster.brokers
             },
@@ -467,7 +467,7 @@ class QuorumStage(Stage):
     def keep_copies(self) -> None:
         """Keep which topics each controller's metadata log has in the end."""
         copies = {str(node): [name for name, _ in each] for node, each in self._logs().items()}
-        self._recorder.outcome.copies = {name: each for name, each in copies.items() if each}
+        self._run.outcome.copies = {name: each for name, each in copies.items() if each}
         self.tell("the controllers' logs have", copies_text(copies) or "no topic")
 
     def _seen(self) -> dict[str, Any]:

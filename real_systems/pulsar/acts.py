@@ -13,7 +13,7 @@ from real_systems.pulsar.cluster import TOPIC, PulsarCluster
 from real_systems.runner import stage as runner_stage
 from real_systems.runner.java_gateway import JavaGateway, cause_of
 from real_systems.runner.processes import DidNotHappen, wait_until
-from real_systems.runner.recordings import Recorder
+from real_systems.runner.stories import Run
 
 _MOST_MISSING = 5
 """As many ids without a ledger in a row mean that there is none behind them."""
@@ -158,8 +158,8 @@ _PATIENCE = 8  # seconds that a reader waits for the next message
 class Stage(runner_stage.Stage):
     """A cluster that a story acts on, and its one topic."""
 
-    def __init__(self, cluster: PulsarCluster, recorder: Recorder):
-        super().__init__(cluster, recorder)
+    def __init__(self, cluster: PulsarCluster, run: Run):
+        super().__init__(cluster, run)
         cluster.bring_up()
         self._clients = Clients(cluster)
         self._sent: list[tuple[str, str]] = []
@@ -181,7 +181,7 @@ class Stage(runner_stage.Stage):
         """
         place = self._clients.send(value, key)
         value = value or f"{key}=none"
-        acknowledged = self._recorder.outcome.acknowledged
+        acknowledged = self._run.outcome.acknowledged
         earlier = [each for name, each in self._sent if key and name == key]
         acknowledged[:] = [each for each in acknowledged if each not in earlier]
         acknowledged.append(value)
@@ -216,8 +216,8 @@ class Stage(runner_stage.Stage):
         values = [value for _, value in found if value]
         others = len(found) - len(values)
         if compacted:
-            self._recorder.outcome.readable = self._served = values
-            self._recorder.outcome.facts["errors of the compacted reader"] = error or "none"
+            self._run.outcome.readable = self._served = values
+            self._run.outcome.facts["errors of the compacted reader"] = error or "none"
         answer = " ".join(values) or "nothing"
         answer += f" and {others} others" if others else ""
         answer += f", then {error}" if error else ""
@@ -339,7 +339,7 @@ class Stage(runner_stage.Stage):
         return {
             "sent": list(self._sent),
             "kept_from": self._kept_from,
-            "acknowledged": list(self._recorder.outcome.acknowledged),
+            "acknowledged": list(self._run.outcome.acknowledged),
             "served": self._served,
             "named": None if named == _NO_LEDGER else named,
             "ledgers": [(each.id, each.state) for each in self._clients.compacted_ledgers()],

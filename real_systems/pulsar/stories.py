@@ -82,7 +82,7 @@ def stage(**given: Any) -> Staging:
         chosen = dict(given)
         if run.settings.get("retain_null_key") == "on":
             chosen["topicCompactionRetainNullKey"] = "true"
-        return Stage(PulsarCluster(run, chosen), run.recorder)
+        return Stage(PulsarCluster(run, chosen), run)
 
     return Staging(make, describe, is_turn)
 

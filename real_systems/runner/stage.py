@@ -5,7 +5,7 @@ from typing import Any
 
 from real_systems.runner.java_gateway import cause_of
 from real_systems.runner.processes import BOUND, wait_until
-from real_systems.runner.recordings import Recorder
+from real_systems.runner.stories import Run
 
 
 class Stage:
@@ -14,10 +14,9 @@ class Stage:
     Each act is recorded with what the picture of that moment needs.
     """
 
-    def __init__(self, cluster: Any, recorder: Recorder):
-        self.cluster, self._recorder = cluster, recorder
+    def __init__(self, cluster: Any, run: Run):
+        self.cluster, self._run, self.settings = cluster, run, run.settings
         self._away: set[Any] = set()
-        self.settings = recorder.recording.settings
         self.last_answer = ""
 
     def __enter__(self) -> "Stage":
@@ -55,11 +54,11 @@ class Stage:
 
     def fact(self, name: str, value: object) -> None:
         """Keep something else that the story is about."""
-        self._recorder.outcome.facts[name] = str(value)
+        self._run.outcome.facts[name] = str(value)
 
     def tell(self, text: str, answer: str = "", step: str = "") -> None:
         """Record an act."""
-        self._recorder.act(text, answer, self._seen(), step)
+        self._run.act(text, answer, self._seen(), step)
 
     def _seen(self) -> dict[str, Any]:
         """What the picture of this moment needs; empty before there is one."""
@@ -78,7 +77,7 @@ class Stage:
         is_promised: does an acknowledgement promise that the value is safe?
         """
         wait_until(sent.isDone, f"the producer of {value} is answered", seconds, 0.05)
-        outcome = self._recorder.outcome
+        outcome = self._run.outcome
         try:
             answer = f"acknowledged {place(sent.get())}"
         except Exception as error:  # py4j's own for anything that Java throws
