@@ -86,7 +86,7 @@ class BookKeeperCluster:
         self.jars = jars or jars_of(run.release, run.say)
         self.bookies = [f"b{number}" for number in range(1, bookies + 1)]
         self._settings = settings or {}
-        self._starts: dict[str, int] = {}
+        self._registered_before: dict[str, int] = {}
         self.ports = {bookie: free_port() for bookie in self.bookies}
         self.folder.joinpath("log4j2.properties").write_text(_LOG4J2, encoding="utf-8")
         self._zookeeper = free_port()
@@ -119,7 +119,7 @@ class BookKeeperCluster:
     def start(self, *bookies: str) -> None:
         """Start bookies, and wait until each has registered or ended."""
         for bookie in bookies:
-            self._starts[bookie] = len(self.said(bookie, _UP))
+            self._registered_before[bookie] = self._registrations(bookie)
             command = java_command(
                 self.jars,
                 "org.apache.bookkeeper.server.Main",
@@ -136,11 +136,10 @@ class BookKeeperCluster:
 
     def is_up(self, bookie: str) -> bool:
         """Has it registered since it was started last?"""
-        return len(self.said(bookie, _UP)) > self._starts[bookie]
+        return self._registrations(bookie) > self._registered_before[bookie]
 
-    def said(self, name: str, pattern: str) -> list[str]:
-        """The lines of a process's log that match this regular expression."""
-        return lines_in(self._log(name), pattern)
+    def _registrations(self, bookie: str) -> int:
+        return len(lines_in(self._log(bookie), _UP))
 
     def empty_disk(self, bookie: str) -> None:
         """Empty a bookie's directories, cookies included."""
@@ -246,7 +245,7 @@ class BookKeeperCluster:
         return self.folder / f"{bookie}.conf"
 
     def _log(self, name: str) -> Path:
-        return self.folder / name / "gateway.log" if name.isupper() else self.folder / f"{name}.log"
+        return self.folder / f"{name}.log"
 
 
 def _is_open(port: int) -> bool:

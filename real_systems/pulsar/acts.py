@@ -6,7 +6,6 @@ model numbers them; a message without a key has the key "".
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from real_systems.pulsar.cluster import TOPIC, PulsarCluster
@@ -17,14 +16,6 @@ from real_systems.runner.stories import Run
 
 _MOST_MISSING = 5
 """As many ids without a ledger in a row mean that there is none behind them."""
-
-
-@dataclass(frozen=True)
-class CompactedLedger:
-    """A ledger that a compaction has begun to write. state: OPEN, CLOSED or IN_RECOVERY."""
-
-    id: int
-    state: str
 
 
 class Clients:
@@ -103,13 +94,14 @@ class Clients:
                 reader.close()
         return found, ""
 
-    def compacted_ledgers(self) -> list[CompactedLedger]:
-        """The ledgers of compactions, finished or not, by id."""
-        found = []
+    def compacted_ledgers(self) -> dict[int, str]:
+        """The ledgers of compactions, finished or not: the state of each, OPEN, CLOSED or
+        IN_RECOVERY, by its id."""
+        found = {}
         for number, metadata in self._ledgers():
             component = metadata.getCustomMetadata().get("component")
             if component is not None and bytes(component) == b"compacted-ledger":
-                found.append(CompactedLedger(number, metadata.getState().toString()))
+                found[number] = metadata.getState().toString()
         return found
 
     def delete_ledger(self, number: int) -> None:
@@ -245,29 +237,27 @@ class Stage(runner_stage.Stage):
         self.tell("the broker compacts the topic", ended, step)
         return ended
 
-    def kill_compactor(self, step: str = "") -> CompactedLedger:
-        """Pulsar's compactor, a process of its own, is killed while it writes; its ledger."""
-        known = {each.id for each in self._clients.compacted_ledgers()}
+    def kill_compactor(self, step: str = "") -> int:
+        """Pulsar's compactor, a process of its own, is killed while it writes; its ledger's id."""
+        known = self._clients.compacted_ledgers().keys()
         self.cluster.start_compactor(_COMPACTOR)
 
-        def begun() -> CompactedLedger | None:
+        def begun() -> set[int]:
             if self.cluster.processes.has_ended(_COMPACTOR):
                 raise DidNotHappen("The compactor ended before its ledger was seen: run it again.")
-            found = self._clients.compacted_ledgers()
-            return next((each for each in found if each.id not in known), None)
+            return self._clients.compacted_ledgers().keys() - known
 
-        ledger = wait_until(begun, "the compactor has created its ledger", pause=0)
+        ledger = min(wait_until(begun, "the compactor has created its ledger", pause=0))
         self.cluster.processes.kill(_COMPACTOR)
-        state = self.state_of(ledger.id)
+        state = self.state_of(ledger)
         if state != "OPEN":
             raise DidNotHappen("The compactor had closed its ledger when it was killed: again.")
-        self.tell(f"the compactor is killed while it writes ledger {ledger.id}", state, step)
+        self.tell(f"the compactor is killed while it writes ledger {ledger}", state, step)
         return ledger
 
     def state_of(self, ledger: int) -> str:
         """The state of a ledger of compaction, as BookKeeper's metadata say: or "deleted"."""
-        found = {each.id: each.state for each in self._clients.compacted_ledgers()}
-        return found.get(ledger, "deleted")
+        return self._clients.compacted_ledgers().get(ledger, "deleted")
 
     def delete_compacted_ledger(self, step: str = "") -> None:
         """The ledger that the cursor names is deleted behind the broker's back."""
@@ -342,5 +332,5 @@ class Stage(runner_stage.Stage):
             "acknowledged": list(self._run.outcome.acknowledged),
             "served": self._served,
             "named": None if named == _NO_LEDGER else named,
-            "ledgers": [(each.id, each.state) for each in self._clients.compacted_ledgers()],
+            "ledgers": list(self._clients.compacted_ledgers().items()),
         }

@@ -32,8 +32,6 @@ _NEEDED = {
 }
 """What a release needs beside what its broker asks for."""
 
-_KNOWN = ", ".join(_NEEDED)
-
 _OPENS = [
     f"--add-opens={package}=ALL-UNNAMED"
     for package in (
@@ -54,7 +52,8 @@ def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
     if unpacked := unpacked_jars("PULSAR_HOME", "lib", f"pulsar-broker-{release}.jar"):
         return unpacked
     if release not in _NEEDED:
-        raise LabError(f"{quoted(release)} is no release of Pulsar that the kit has: {_KNOWN}.")
+        known = ", ".join(_NEEDED)
+        raise LabError(f"{quoted(release)} is no release of Pulsar that the kit has: {known}.")
     wanted = [Artifact("org.apache.pulsar", "pulsar-broker", release), *_NEEDED[release]]
     return fetched_jars(f"pulsar-{release}", wanted, say, _MEGABYTES)
 

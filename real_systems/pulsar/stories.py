@@ -130,7 +130,7 @@ def compactor_dies(pulsar: Stage) -> None:
     pulsar.restart_broker(step="broker_crash()")
     pulsar.fact("the next compaction", pulsar.compact(step="compactor_phase_two_write()"))
     pulsar.read()
-    pulsar.fact("the unfinished ledger in the end", pulsar.state_of(unfinished.id))
+    pulsar.fact("the unfinished ledger in the end", pulsar.state_of(unfinished))
 
 
 def lost_compacted_ledger(pulsar: Stage) -> None:
