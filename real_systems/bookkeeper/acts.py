@@ -32,7 +32,7 @@ class Client:
     """A writer or a recovering reader. name: one capital letter, as the stories call it."""
 
     def __init__(self, cluster: BookKeeperCluster, name: str):
-        self.name, self._zookeeper = name, cluster.zookeeper
+        self._zookeeper = cluster.zookeeper
         self._gateway = JavaGateway(cluster.processes, cluster.jars, name, cluster.options)
         self._jvm = self._gateway.jvm
         api = self._jvm.org.apache.bookkeeper

@@ -50,14 +50,14 @@ class Tools:
         self._runs += 1
         name = f"tool{self._runs}"
         log = self.cluster.folder / name / "output.txt"
-        words = [script, *words] if script not in _CLASSES else self._java(script, words, name)
+        if script in _CLASSES:
+            options = self.cluster.logging(name)
+            words = java_command(self.jars, self._class_of(script), *words, options=options)
+        else:
+            words = [script, *words]
         said = self.cluster.processes.run(name, words, log, line, _PATIENCE)
         lines = self._shown(said).splitlines()
         return "\n".join(each.rstrip() for each in lines if wanted in each)
-
-    def _java(self, script: str, words: list[str], name: str) -> list:
-        options = self.cluster.logging(name)
-        return java_command(self.jars, self._class_of(script), *words, options=options)
 
     def _class_of(self, script: str) -> str:
         for each in _CLASSES[script]:
