@@ -77,12 +77,14 @@ class Producer:
 
 
 class Stage(runner_stage.Stage):
-    """A cluster that a story acts on; some acts need one under KRaft, others one under
-    ZooKeeper."""
+    """A cluster that a story acts on; some acts need one under KRaft, others one under ZooKeeper.
+
+    state: what was decided last.
+    """
 
     def __init__(self, cluster: Cluster, run: Run):
         super().__init__(cluster, run)
-        self._told: PartitionState | Any = None  # until the controller has decided
+        self.state: PartitionState | Any = None  # until the controller has decided
         self._quorum: Quorum | None = None
         self._tools: Tools | None = None
         cluster.bring_up()
@@ -148,7 +150,7 @@ class Stage(runner_stage.Stage):
     def read_decisions_of(self, controller: int) -> None:
         """From now on what was decided is read from this controller's disk, not the first one's."""
         self.cluster.read_decisions_of(controller)
-        self._told = None
+        self.state = None
 
     def add_voter(self, controller: int) -> str:
         """A controller is made a voter; "ok", or the class of the error."""
@@ -331,8 +333,8 @@ class Stage(runner_stage.Stage):
             )
 
         shown = ", ".join(f"{name} {value}" for name, value in wanted.items()) or "a decision"
-        wait_until(is_so, shown, describe=lambda: str(self._told))
-        return self._told
+        wait_until(is_so, shown, describe=lambda: str(self.state))
+        return self.state
 
     def ends_within(self, node: int, seconds: int) -> bool:
         """Does a node's process end by itself in this time? It returns as soon as it does."""
@@ -389,11 +391,6 @@ class Stage(runner_stage.Stage):
         self._look()
         super().tell(text, answer, step)
 
-    @property
-    def state(self) -> PartitionState:
-        """What was decided last."""
-        return self._told
-
     def sleep(self, seconds: float) -> None:
         """Let time pass, where time itself is what the story needs."""
         time.sleep(seconds)
@@ -401,16 +398,16 @@ class Stage(runner_stage.Stage):
     def _look(self) -> PartitionState | None:
         """What was decided last; a decision that was not recorded yet is an act of its own."""
         state = self.cluster.state()
-        if state is not None and state != self._told:
-            self._told = state
+        if state is not None and state != self.state:
+            self.state = state
             self._run.act("the controller decides", str(state), self._seen())
         return state
 
     def _seen(self) -> dict[str, Any]:
         """What the picture of this moment needs (see `picture`)."""
-        if self._told is None:
+        if self.state is None:
             return {}
-        return asdict(self._told) | {
+        return asdict(self.state) | {
             "away": sorted(self._away),
             "acknowledged": list(self._run.outcome.acknowledged),
             "copies": {

@@ -137,22 +137,13 @@ class Cluster(ABC):
     one. Subclasses say how nodes are configured and what decides.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        brokers: Iterable[int],
-        settings: dict[Any, Any] | None,
-    ):
-        self.processes, self.release, self.say = run.processes, run.release, run.say
+    def __init__(self, run: Run, brokers: Iterable[int], settings: dict[Any, Any] | None):
+        self.processes, self.folder = run.processes, run.processes.folder
+        self.release, self.say = run.release, run.say
         self.brokers, self.settings = tuple(brokers), settings or {}
         self.jars = jars_of(self.release, self.say)
         self.ports: dict[int, int] = {}
         self.clients = JavaGateway(self.processes, self.jars, options=self.logging("clients"))
-
-    @property
-    def folder(self) -> Path:
-        """The folder of this run."""
-        return self.processes.folder
 
     def address(self, *nodes: int) -> str:
         """Where clients reach these nodes."""

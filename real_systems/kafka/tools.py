@@ -79,7 +79,7 @@ class Tools:
             kind = "broker" if node in self.cluster.brokers else "controller"
             shown = f"{kind}{node}:{9092 if kind == 'broker' else 9093}"
             text = re.sub(rf"(?:127\.0\.0\.1|localhost):{port}\b", shown, text)
-        return text.replace(f"{Path(self.cluster.folder)}/", "/kafka/")
+        return text.replace(f"{self.cluster.folder}/", "/kafka/")
 
 
 def _has_class(jar: Path, name: str) -> bool:

@@ -61,7 +61,7 @@ def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
 class PulsarCluster:
     """ZooKeeper, a bookie and a broker, each in a process of its own.
 
-    settings: of the broker. Raises LabError and DidNotHappen.
+    settings: of the broker. url: where clients reach it. Raises LabError and DidNotHappen.
     """
 
     def __init__(self, run: Run, settings: dict[str, Any]):
@@ -70,14 +70,13 @@ class PulsarCluster:
         self.storage = BookKeeperCluster(run, bookies=1, jars=self.jars)
         self.options = [*_OPENS, *self.storage.options]
         self._port, self._web_port = free_port(), free_port()
+        self.url, self._web = (
+            f"pulsar://127.0.0.1:{self._port}",
+            f"http://127.0.0.1:{self._web_port}",
+        )
+        self._metadata = f"zk:{self.storage.zookeeper}"
         self._configuration = self._log("broker").with_suffix(".conf")
-        values = self._values() | settings
-        write_properties(self._configuration, values)
-
-    @property
-    def url(self) -> str:
-        """Where clients reach the broker."""
-        return f"pulsar://127.0.0.1:{self._port}"
+        write_properties(self._configuration, self._values() | settings)
 
     def bring_up(self) -> None:
         """Start all processes, and wait until the broker is ready. Raises DidNotHappen."""
@@ -141,14 +140,6 @@ class PulsarCluster:
         except urllib.error.HTTPError as error:
             return f"HTTP {error.code}"
         return json.loads(text) if text.startswith(("{", "[")) else text
-
-    @property
-    def _metadata(self) -> str:
-        return f"zk:{self.storage.zookeeper}"
-
-    @property
-    def _web(self) -> str:
-        return f"http://127.0.0.1:{self._web_port}"
 
     def _run(self, name: str, main: str, *words: Any) -> None:
         self.processes.run(name, self._command(main, words), self._log(name), f"the {name}")

@@ -1,6 +1,7 @@
 """What the stages of all systems share: acts on processes, producers' answers, and what is kept."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from real_systems.runner.java_gateway import cause_of
@@ -8,7 +9,7 @@ from real_systems.runner.processes import BOUND, wait_until
 from real_systems.runner.stories import Run
 
 
-class Stage:
+class Stage(AbstractContextManager):
     """A cluster that a story acts on. Use it as a context manager.
 
     Each act is recorded with what the picture of that moment needs.
@@ -18,9 +19,6 @@ class Stage:
         self.cluster, self._run, self.settings = cluster, run, run.settings
         self._away: set[Any] = set()
         self.last_answer = ""
-
-    def __enter__(self) -> "Stage":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close_clients()

@@ -136,8 +136,7 @@ class _Run:
 
     def links(self, down: frozenset[int]) -> None:
         """Cut these controllers off, and none else."""
-        pairs = {"{1, 2}": 1, "{1, 3}": 2, "{2, 3}": 3}
-        cut = [k for pair, k in pairs.items() if any(str(each) in pair for each in down)]
+        cut = [k for k, pair in enumerate(((1, 2), (1, 3), (2, 3)), 1) if not down.isdisjoint(pair)]
         self.take(f"change_network_connectivity(down={{{', '.join(map(str, cut))}}})")
 
     def elect(self, candidates: list[int]) -> None:
@@ -192,7 +191,7 @@ class Night:
     def __init__(self, flaky: int, keys: tuple[str, ...] = ()):
         self.world = World(next(initial(model())).row, flaky)
         self.minute, self.offline, self.stopped = -7, 0, frozenset[int]()
-        self.is_over, self.kept = False, 0
+        self.is_over = False
         self.screen: list[dict[str, str]] = []
         self.told: list[Told] = []
         self.moments: list[dict[str, Any]] = []
@@ -232,8 +231,7 @@ class Night:
                 fields = {"epoch": each.epoch, "later": each.epoch + 1}
                 time = at(self.minute) + 2_140 + 170 * k
                 self.writer.line(each.server + 100, each.kind, time, **fields)
-                if not self.is_over or len(self.told) + k < self.kept:
-                    self._show("log", _short(self.writer.lines[-1]))
+                self._show("log", _short(self.writer.lines[-1]))
             self.told += run.told
             if run.told:
                 self._remember("an election")
@@ -268,13 +266,14 @@ class Night:
                 run.cut_off(server, others, led)
             else:
                 run.links(self.stopped)
-        self.is_over, self.kept = name == "close", len(self.told) + _LINES_AT_THE_END
+        self.is_over, begun = name == "close", len(self.screen)
         self._pass(UNTIL if self.is_over else minutes, run)
         if name == "status":
             self._status()
         if self.is_over:
-            more = len(self.told) - self.kept
+            more = len(self.screen) - begun - _LINES_AT_THE_END
             if more > 0:
+                del self.screen[-more:]
                 self._show("log", f"… and {more} lines more like these, until {hour(self.minute)}")
             self._remember("the watch ends")
 
