@@ -31,6 +31,12 @@ Paths = dict[str, list[bytes]]
 """The states on a shortest path to each broken invariant, by its name."""
 
 
+_CHOOSER = (
+    '<p class="lab-chooser">Or drop files here: {}. <label class="button">Choose files'
+    '<input type="file" multiple hidden></label></p><details><summary>Or paste them</summary>'
+    '<textarea rows="4" aria-label="Settings from a file"></textarea></details>'
+)
+
 _AT_ONCE = 4
 """So many searches may be made for one question about the summary; the rest is asked for again."""
 
@@ -54,14 +60,15 @@ class Page:
     """The table of one system in a page.
 
     module: the module whose `answer` is this page's. first: the settings at first. read(files,
-    **chosen): the settings that somebody gives. about: sentences below the form, and below the
-    table, as HTML.
+    **chosen): the settings that somebody gives. files: which it reads; legend: the sentences below
+    the table; both as HTML.
     """
 
     module: str
     first: Settings
     read: Callable[..., Settings]
-    about: tuple[str, str]
+    files: str
+    legend: str
     found: dict[tuple[Settings, str], tuple[Cell, Paths]] = field(default_factory=dict)
     modules: dict[tuple[str, str], str] = field(default_factory=dict)
     left: float = inf  # searches that may be made for this question
@@ -202,18 +209,17 @@ class Page:
         )
         meanwhile = "Meanwhile, in your column" if first.price else ""
         name = self.module.rpartition(".")[2]
-        below_form, below_table = self.about
         return "".join(
             [
                 f'<div class="lab-asked-table" id="{name}" data-module="{self.module}"><form>',
                 *(_select(first, name) for name in first.choices),
-                f"</form>{below_form}",
+                f"</form>{_CHOOSER.format(self.files)}",
                 f'<p role="status"></p><table><thead><tr><td></td>{heads}',
                 f'<th scope="col">{meanwhile}</th></tr></thead><tbody>',
                 *(_row(row, cells[row.name], first.column) for row in first.rows),
                 '</tbody></table><div data-part="summary"></div>',
                 f'<h3 data-part="title"></h3><div class="lab-page-stepper" hidden>{stepper}</div>',
-                f'<div data-part="story"></div><p class="small">{below_table}</p></div>',
+                f'<div data-part="story"></div><p class="small">{self.legend}</p></div>',
             ]
         )
 
