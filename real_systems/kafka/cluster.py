@@ -80,6 +80,7 @@ def _artifacts(release: str) -> list[Artifact]:
 TOPIC = "t"
 """The topic of all stories; it has one partition, number 0."""
 
+UP = 240  # seconds that a cluster has to start, also on a busy machine
 _NODE_HEAP = 384  # megabytes
 
 _LOG4J = """\

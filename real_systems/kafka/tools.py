@@ -12,15 +12,14 @@ from protocol_lab.errors import LabError
 from real_systems.kafka.cluster import Cluster
 from real_systems.runner.jars import Artifact, fetched_jars, java_command
 
-_CLASSES = {  # the newest first: most tools moved from one package to another between 3.5 and 4.3
-    "kafka-topics.sh": ("org.apache.kafka.tools.TopicCommand", "kafka.admin.TopicCommand"),
-    "kafka-leader-election.sh": (
-        "org.apache.kafka.tools.LeaderElectionCommand",
-        "kafka.admin.LeaderElectionCommand",
-    ),
-    "kafka-dump-log.sh": ("org.apache.kafka.tools.DumpLogSegments", "kafka.tools.DumpLogSegments"),
-    "kafka-features.sh": ("org.apache.kafka.tools.FeatureCommand", "kafka.admin.FeatureCommand"),
+_CLASSES = {
+    "kafka-topics.sh": "TopicCommand",
+    "kafka-leader-election.sh": "LeaderElectionCommand",
+    "kafka-dump-log.sh": "DumpLogSegments",
+    "kafka-features.sh": "FeatureCommand",
 }
+_PACKAGES = "org.apache.kafka.tools", "kafka.admin", "kafka.tools"
+"""Where they are, the newest first: most tools moved to it between 3.5 and 4.3."""
 
 _PATIENCE = 180
 """Seconds that a command has."""
@@ -60,9 +59,10 @@ class Tools:
         return "\n".join(each.rstrip() for each in lines if wanted in each)
 
     def _class_of(self, script: str) -> str:
-        for each in _CLASSES[script]:
-            if any(_has_class(jar, each) for jar in self.jars):
-                return each
+        for package in _PACKAGES:
+            name = f"{package}.{_CLASSES[script]}"
+            if any(_has_class(jar, name) for jar in self.jars):
+                return name
         raise LabError(f"Kafka {self.cluster.release} has no {script} that the kit knows.")
 
     def _real(self, line: str) -> str:
