@@ -13,7 +13,7 @@ from protocol_lab.model.layout import NONE
 from protocol_lab.model.step_text import parse
 from real_systems.kafka.logs.writing import Line
 from real_systems.kafka.on_call import any_night, best_play, quorum
-from real_systems.kafka.on_call.cases import CASES, Case, Start, acknowledged, begin, is_visible
+from real_systems.kafka.on_call.cases import CASES, Case, acknowledged, begin, is_visible
 from real_systems.kafka.on_call.incident import (
     BROKERS,
     LOOKS,
@@ -283,8 +283,8 @@ class Play:
 
     def _rewind(self) -> dict[str, Any]:
         start, case = self.start, self.case
-        best = [*best_play.played(start)]
-        par = _result_of(start, best)
+        best, outcomes = zip(*best_play.played(start), strict=True)
+        par = outcomes[-1].world, case.offline_since + sum(each.offline for each in outcomes)
         own = self.world, case.offline_since + self.offline
         return {
             "yours": _result(*own, case),
@@ -430,14 +430,6 @@ def _path(world: World, events: Sequence[Event]) -> dict[Logged, World]:
         logged += _logged(event)
         found.setdefault(logged, event.after)
     return found
-
-
-def _result_of(start: Start, given: Sequence[Command]) -> tuple[World, int]:
-    world, desk, offline = start.world, start.desk, start.case.offline_since
-    for command in given:
-        outcome = done(world, desk, command)
-        world, desk, offline = outcome.world, outcome.desk, offline + outcome.offline
-    return world, offline
 
 
 def _result(world: World, offline: int, case: Case) -> str:
