@@ -74,22 +74,23 @@ class Stage(AbstractContextManager):
 
         is_promised: does an acknowledgement promise that the value is safe?
         """
-        wait_until(sent.isDone, f"the producer of {value} is answered", seconds, 0.05)
+        said, found = self._answer_of(sent, f"the producer of {value} is answered", seconds)
         outcome = self._run.outcome
-        try:
-            answer = f"acknowledged {place(sent.get())}"
-        except Exception as error:  # py4j's own for anything that Java throws
-            self.last_answer = cause_of(error)[0]
+        if said != "ok":
+            self.last_answer = said
             outcome.failed.append(value)
-            return f"failed: {self.last_answer}"
+            return f"failed: {said}"
         self.last_answer = "acknowledged"
         if is_promised:
             outcome.acknowledged.append(value)
-        return answer
+        return f"acknowledged {place(found)}"
 
-    def _answer_of(self, future: Any) -> tuple[str, Any]:
-        """The class of the error, and None; or "ok", and what came."""
-        wait_until(future.isDone, "a client is answered", pause=0.05)
+    @staticmethod
+    def _answer_of(
+        future: Any, what: str = "a client is answered", seconds: float = BOUND
+    ) -> tuple[str, Any]:
+        """The class of the error, and None; or "ok", and what came. Raises DidNotHappen."""
+        wait_until(future.isDone, what, seconds, 0.05)
         try:
             return "ok", future.get()
         except Exception as error:  # py4j's own for anything that Java throws
