@@ -47,9 +47,21 @@ MaxRecords = 0
 MaxLeaderEpoch = 0
 INVARIANTS WeakIsr StrongIsr
 """
-"""The modules of kafka-specification come without a configuration file."""
+"""The configuration of the modules of kafka-specification, which come without a file."""
 
 VARIANT_CONSTANTS = "Replicas LogSize MaxRecords MaxLeaderEpoch"
+
+ORIGINALS = {
+    "kafka.kip_101": ("Kip101", VARIANT_CONSTANTS),
+    "kafka.kip_320_first_try": ("Kip320FirstTry", VARIANT_CONSTANTS),
+    "kafka.kip_320": ("Kip320", VARIANT_CONSTANTS),
+    "kafka.unclean_leader_election": ("UncleanLeaderElectionSafety", "UnstableReplica MinIsr"),
+    "bookkeeper.v4_13": (
+        "BookKeeperProtocol_v4_13",
+        "Bookies WriteQuorum AckQuorum SendLimit RecoveryReadsFence",
+    ),
+}
+"""The TLA+ module of each spec, and those of its constants that our spec has in snake_case."""
 
 FOUND = re.compile(
     r"([\d,]+) states generated, ([\d,]+) distinct states found, ([\d,]+) states left"
@@ -57,29 +69,6 @@ FOUND = re.compile(
 
 VIOLATED = re.compile(r"^Error: Invariant \w+ is violated", re.MULTILINE)
 
-
-@dataclass(frozen=True)
-class Original:
-    """A TLA+ module: those of its constants that our spec has in snake_case, and its configuration
-    if it has no file with one."""
-
-    module: str
-    constants: str
-    text: str = ""
-
-
-ORIGINALS = {
-    "kafka.kip_101": Original("Kip101", VARIANT_CONSTANTS, VARIANT),
-    "kafka.kip_320_first_try": Original("Kip320FirstTry", VARIANT_CONSTANTS, VARIANT),
-    "kafka.kip_320": Original("Kip320", VARIANT_CONSTANTS, VARIANT),
-    "kafka.unclean_leader_election": Original(
-        "UncleanLeaderElectionSafety", "UnstableReplica MinIsr"
-    ),
-    "bookkeeper.v4_13": Original(
-        "BookKeeperProtocol_v4_13",
-        "Bookies WriteQuorum AckQuorum SendLimit RecoveryReadsFence",
-    ),
-}
 SETS = ("Replicas", "Bookies")
 """Constants that are sets in the originals, and sizes here."""
 
@@ -140,17 +129,17 @@ def run(
     jar: TLC's, or a class path. checked: with its invariants? Raises LabError if the module is not
     there, or TLC fails.
     """
-    original = ORIGINALS[spec]
-    module = next(originals.rglob(f"{original.module}.tla"), None)
+    name, names = ORIGINALS[spec]
+    module = next(originals.rglob(f"{name}.tla"), None)
     if module is None:
-        raise LabError(f"{original.module}.tla is nowhere in {originals}: check it out there.")
+        raise LabError(f"{name}.tla is nowhere in {originals}: check it out there.")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         for each in module.parent.glob("*.tla"):
             shutil.copy(each, folder)
         config = module.with_suffix(".cfg")
-        text = original.text or config.read_text(encoding="utf-8")
-        text = configured(original, text, constants)
+        text = config.read_text(encoding="utf-8") if config.exists() else VARIANT
+        text = configured(names, text, constants)
         if not checked:
             text = re.sub(r"^INVARIANTS?(\s+\w+)*", "", text, flags=re.MULTILINE)
         (folder / "run.cfg").write_text(text, encoding="utf-8")
@@ -163,24 +152,24 @@ def run(
             "-config",
             "run.cfg",
         ]
-        words += ["-metadir", "states", original.module]
+        words += ["-metadir", "states", name]
         began = time.perf_counter()
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
         seconds = time.perf_counter() - began
     found, violated = FOUND.findall(done.stdout), bool(VIOLATED.search(done.stdout))
     if not found or (found[-1][2] != "0" and not violated):
         said = [line for line in done.stdout.splitlines() if "rror" in line]
-        raise LabError(f"TLC on {original.module}: {' '.join(said)[:300] or done.stderr[:300]}")
+        raise LabError(f"TLC on {name}: {' '.join(said)[:300] or done.stderr[:300]}")
     generated, distinct, _ = (int(each.replace(",", "")) for each in found[-1])
     return Run(distinct, generated, seconds, violated)
 
 
-def configured(original: Original, text: str, constants: Mapping[str, Any]) -> str:
-    """The text of a configuration with our values, without symmetry and view."""
+def configured(names: str, text: str, constants: Mapping[str, Any]) -> str:
+    """The text of a configuration with our values of these constants, without symmetry and view."""
     text = re.sub(r"\\\*.*", "", text)
     text = re.sub(r"^\s*(SYMMETRY|VIEW)\b.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r",[ \t]*$", "", text, flags=re.MULTILINE)
-    for theirs in original.constants.split():
+    for theirs in names.split():
         value = constants[re.sub(r"(?<!^)(?=[A-Z])", "_", theirs).lower()]
         if theirs in SETS:
             value = "{" + ", ".join(f"{theirs[0].lower()}{k + 1}" for k in range(value)) + "}"

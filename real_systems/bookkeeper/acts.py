@@ -33,8 +33,8 @@ class Client:
 
     def __init__(self, cluster: BookKeeperCluster, name: str):
         self._zookeeper = cluster.zookeeper
-        self._gateway = JavaGateway(cluster.processes, cluster.jars, name, cluster.options)
-        self._jvm = self._gateway.jvm
+        self.gateway = JavaGateway(cluster.processes, cluster.jars, name, cluster.options)
+        self._jvm = self.gateway.jvm
         api = self._jvm.org.apache.bookkeeper
         configuration = api.conf.ClientConfiguration()
         configuration.setMetadataServiceUri(cluster.metadata)
@@ -102,10 +102,6 @@ class Client:
         zookeeper.setData(path, registered.replace(_varint(port), _varint(to), 1), -1)
         zookeeper.close()
 
-    def end(self) -> None:
-        """Close the connection to the process; it ends with the run."""
-        self._gateway.close()
-
     def length(self, ledger: Ledger) -> int:
         """How many bytes a closed ledger has, as its metadata say."""
         return self._metadata(ledger).getLength()
@@ -170,7 +166,7 @@ class Stage(runner_stage.Stage):
 
     def close_clients(self) -> None:
         for client in self._clients.values():
-            client.end()
+            client.gateway.close()
         for relay in self._relays.values():
             relay.close()
 

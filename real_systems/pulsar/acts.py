@@ -22,8 +22,8 @@ class Clients:
     """Producers and readers of the topic, and a client of BookKeeper, in one Java process."""
 
     def __init__(self, cluster: PulsarCluster):
-        self._gateway = JavaGateway(cluster.processes, cluster.jars, options=cluster.options)
-        jvm = self._jvm = self._gateway.jvm
+        self.gateway = JavaGateway(cluster.processes, cluster.jars, options=cluster.options)
+        jvm = self._jvm = self.gateway.jvm
         self._seconds = jvm.java.util.concurrent.TimeUnit.SECONDS
         self._api = jvm.org.apache.pulsar.client.api
         self._client = self._api.PulsarClient.builder().serviceUrl(cluster.url).build()
@@ -108,10 +108,6 @@ class Clients:
         """Delete a ledger behind the broker's back."""
         self._bookkeeper.deleteLedger(number)
 
-    def end(self) -> None:
-        """Close the connection to the process; it ends with the run."""
-        self._gateway.close()
-
     def _ledgers(self) -> Iterator[tuple[int, Any]]:
         """All ledgers by id, with their metadata."""
         number = missing = 0
@@ -161,7 +157,7 @@ class Stage(runner_stage.Stage):
         self.tell(f"Pulsar {cluster.release} is up", "ZooKeeper, one bookie, one broker")
 
     def close_clients(self) -> None:
-        self._clients.end()
+        self._clients.gateway.close()
 
     # --- Producers, subscriptions, readers -------------------------------------------------------
 

@@ -3,7 +3,7 @@
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ class PulsarCluster:
         self.storage.start(*self.storage.bookies)
         if not all(map(self.storage.is_up, self.storage.bookies)):
             raise LabError("The bookie has ended at once: run it again with --keep.")
-        self._run(
+        self._start(
             "setup",
             "org.apache.pulsar.PulsarClusterMetadataSetup",
             *("--cluster", "c"),
@@ -93,6 +93,9 @@ class PulsarCluster:
             *("--web-service-url", self._web),
             *("--broker-service-url", self.url),
         )
+        wait_until(lambda: self.processes.has_ended("setup"), "the setup ends")
+        if self.processes.exit_code("setup"):
+            raise LabError(f"Pulsar {self.release} refuses its setup: run it again with --keep.")
         self.start_broker()
 
     def start_broker(self) -> None:
@@ -141,16 +144,9 @@ class PulsarCluster:
             return f"HTTP {error.code}"
         return json.loads(text) if text.startswith(("{", "[")) else text
 
-    def _run(self, name: str, main: str, *words: Any) -> None:
-        self.processes.run(name, self._command(main, words), self._log(name), f"the {name}")
-        if self.processes.exit_code(name):
-            raise LabError(f"Pulsar {self.release} refuses its {name}: run it again with --keep.")
-
     def _start(self, name: str, main: str, *words: Any, heap: int = 256) -> None:
-        self.processes.start(name, self._command(main, words, heap), self._log(name))
-
-    def _command(self, main: str, words: Iterable[Any], heap: int = 256) -> list[Any]:
-        return java_command(self.jars, main, *words, heap=heap, options=self.options)
+        command = java_command(self.jars, main, *words, heap=heap, options=self.options)
+        self.processes.start(name, command, self._log(name))
 
     def _log(self, name: str) -> Path:
         return self.processes.folder / f"{name}.log"

@@ -27,7 +27,8 @@ _AS_KNOWN, _OTHERWISE, _DID_NOT_HAPPEN = 0, 1, 2
 def real(options: argparse.Namespace) -> int:
     """Carry out the command; returns its exit code. Raises LabError."""
     if options.all:
-        _all(options.json)
+        runs = [each for story in stories().values() for each in story.cases]
+        print(json.dumps(list(map(asdict, runs))) if options.json else table(runs))
         return _AS_KNOWN
     if options.story is None:
         _print_stories(options.json)
@@ -77,11 +78,6 @@ def _offer_to_keep(story: Story, recording: Recording) -> None:
             keep_recording(story, recording)
         except OSError as error:
             raise LabError(f"{file} can't be written ({error.strerror}).") from None
-
-
-def _all(as_json: bool) -> None:
-    runs = [each for story in stories().values() for each in story.cases]
-    print(json.dumps(list(map(asdict, runs))) if as_json else table(runs))
 
 
 def _print_stories(as_json: bool) -> None:

@@ -61,7 +61,8 @@ class StoryRun:
             else f"recorded on {ran.day}, it took {ran.seconds:.0f} s; run it here with"
             f" `python3 lab.py real {command_of(ran)}`"
         )
-        return f"{ran.story} on {ran.release}{_settings(ran.settings)} ({source})"
+        settings = "".join(f", {name}={value}" for name, value in ran.settings.items())
+        return f"{ran.story} on {ran.release}{settings} ({source})"
 
     @property
     def verdict(self) -> list[str]:
@@ -161,10 +162,6 @@ def table(runs: Sequence[Recording]) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells
     )
-
-
-def _settings(settings: dict[str, str]) -> str:
-    return "".join(f", {name}={value}" for name, value in settings.items())
 
 
 def _compared(known: Recording | None, recording: Recording) -> list[str]:

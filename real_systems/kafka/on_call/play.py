@@ -295,7 +295,7 @@ class Play:
             "best": [_choice(each, start.world, start.desk)[0] for each in best],
             "best_keys": [each.key for each in best],
             "is_par": wrong(own[0]) <= wrong(par[0]) and own[1] <= par[1],
-            "green": self._is_green(),
+            "green": takes_writes(self.world) and len(state(self.world).isr) == len(BROKERS),
             "first": self._first_told(),
             "ways": len(start.beliefs),
             "lesson": case.lesson,
@@ -303,10 +303,6 @@ class Play:
             "run": case.run,
             "moments": [*self._shown_moments()],
         }
-
-    def _is_green(self) -> bool:
-        s = state(self.world)
-        return takes_writes(self.world) and len(s.isr) == len(BROKERS)
 
     def _shown_moments(self) -> Iterator[dict[str, Any]]:
         for each in self.moments:
