@@ -42,7 +42,7 @@ def test_every_search_beside_tlc_has_an_original():
 
 
 def test_tlc_gets_the_originals_configuration_with_our_values():
-    every = show(load("bookkeeper.v4_13").bind(bookies=1, write_quorum=1).constants)
+    every = show(load("bookkeeper.v4_13").bind(bookies=1, write_quorum=1, ack_quorum=1).constants)
     text = tlc.configured(tlc.ORIGINALS["bookkeeper.v4_13"][1], SHIPPED, every)
     assert [line.strip() for line in text.splitlines() if line.strip()] == [
         "CONSTANTS",
