@@ -63,7 +63,7 @@ class Client:
         content = self._jvm.io.netty.buffer.Unpooled.wrappedBuffer(value.encode())
         return self._handle.appendAsync(content)
 
-    def open(self, ledger: Ledger, recovery: bool) -> Any:
+    def open_ledger(self, ledger: Ledger, recovery: bool) -> Any:
         """Open a ledger, with recovery, which fences it, or to read it; returns the future of a
         handle."""
         return (
@@ -259,7 +259,7 @@ class Stage(runner_stage.Stage):
 
     def recover_later(self) -> Any:
         """B opens the ledger with recovery, and does not wait."""
-        return self._clients[RECOVERER].open(self._ledger, recovery=True)
+        return self._clients[RECOVERER].open_ledger(self._ledger, recovery=True)
 
     def recovered(self, asked: Any, step: str = "") -> str:
         """Wait for the end of a recovery; "ok", or the class of the error."""
@@ -292,7 +292,7 @@ class Stage(runner_stage.Stage):
 
     def read(self) -> list[str]:
         """What a new reader can read of the ledger; the last answer is the outcome's."""
-        opening = self._clients[WATCHER].open(self._ledger, recovery=False)
+        opening = self._clients[WATCHER].open_ledger(self._ledger, recovery=False)
         handle = self._answer_of(opening)[1]
         values = [] if handle is None else _values(handle)
         self._run.outcome.readable = values
