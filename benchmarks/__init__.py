@@ -3,14 +3,13 @@
 The main set:
 __main__     the report: all engines, growing configurations, TLC
 growth       for each protocol, configurations that become larger
-measurement  runs searches in a process of their own, and prints figures
-tlc          runs TLC on the original of a spec, with the same constants
+measurement  runs searches in a process of their own, and words figures
+tlc          larger searches beside TLC, which runs on the originals
 
 One subject each:
 kraft        KRaft: bytes of a state, and compiling after an edit
-spark        how the search on Spark scales, and an estimate for a cluster
+spark        how the search on Spark scales
 reduction    what random walks find that a search does not reach
 large_logs   the logs of a large cluster, natively and on Spark
-promise      the first page's table of settings, in Chromium
 lines        the lines of code in a commit, by room
 """

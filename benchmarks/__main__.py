@@ -5,8 +5,8 @@
 
 Each search runs in a process of its own, compiles first, and is then timed; a figure is the median
 of the runs, with the fastest and the slowest. --quick runs the smallest configurations once. Given
-TLC's jar (or a class path), and a folder with checkouts of the originals, TLC explores the same
-configurations with one worker per core; if its counts differ, the benchmark fails.
+TLC's jar (or a class path), and a folder with checkouts of the originals, the last table has larger
+searches beside TLC, with one worker per core (see `tlc`); another count than ours is an error.
 Timings vary: use an idle machine, and quote ratios rather than seconds.
 """
 
@@ -16,9 +16,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 from benchmarks import tlc
-from benchmarks.growth import GROWTHS, Growth
+from benchmarks.growth import GROWTHS
 from benchmarks.measurement import Measurement, machine, measure, spread
 from protocol_lab.catalog import load
 from protocol_lab.errors import LabError
@@ -75,6 +76,9 @@ def _report(options: argparse.Namespace) -> Iterator[str]:
     yield from _engines(options)
     yield "\n## How the protocols grow\n"
     yield from _growth(options)
+    if options.tlc:
+        yield "\n## Beside TLC\n"
+        yield from tlc.beside(options.tlc, options.originals, not options.without_spark)
 
 
 def _engines(options: argparse.Namespace) -> Iterator[str]:
@@ -84,11 +88,13 @@ def _engines(options: argparse.Namespace) -> Iterator[str]:
     yield f"`{spec}` with {_constants(spec, largest, ENGINES_OF.changing)}.\n"
     yield "| | distinct states | seconds | states a second |"
     yield "|---|---:|---:|---:|"
-    with tempfile.TemporaryDirectory() as empty:
-        first = _with_cache(empty, spec, largest)
-        again = _with_cache(empty, spec, largest)
-    yield f"| compiling, nothing cached | | {first.compile_seconds:.2f} | |"
-    yield f"| compiling, all cached | | {again.compile_seconds:.2f} | |"
+    with (
+        tempfile.TemporaryDirectory() as empty,
+        patch.dict(os.environ, {"PROTOCOL_LAB_CACHE": empty}),
+    ):
+        for cached in ("nothing", "all"):
+            found = measure(spec, largest, 1, max_states=1)
+            yield f"| compiling, {cached} cached | | {found.compile_seconds:.2f} | |"
     native = measure(spec, largest, runs, invariants=[])
     yield _engine_row("native, no invariants", native)
     yield _engine_row("native, default invariants", measure(spec, largest, runs))
@@ -99,55 +105,23 @@ def _engines(options: argparse.Namespace) -> Iterator[str]:
     yield _engine_row(f"reference engine, {PYTHON_STATES:,} states", python)
 
 
-def _with_cache(folder: str, spec: str, constants: dict) -> Measurement:
-    """Measure one short search with another kernel cache."""
-    kept = os.environ.get("PROTOCOL_LAB_CACHE")
-    os.environ["PROTOCOL_LAB_CACHE"] = folder
-    try:
-        return measure(spec, constants, 1, max_states=1)
-    finally:
-        if kept is None:
-            del os.environ["PROTOCOL_LAB_CACHE"]
-        else:
-            os.environ["PROTOCOL_LAB_CACHE"] = kept
-
-
 def _engine_row(title: str, found: Measurement) -> str:
     return f"| {title} | {found.distinct:,} | {spread(found.seconds)} | {found.rate:,.0f} |"
 
 
 def _growth(options: argparse.Namespace) -> Iterator[str]:
-    """The table of each protocol's growing configurations: the native engine, and TLC."""
-    beside = " TLC, seconds | times |" if options.tlc else ""
-    yield (
-        "| spec | | constants | distinct states | seconds | states a second | bytes of a row |"
-        f" bytes a state |{beside}"
-    )
-    yield "|---|---:|---|---:|---:|---:|---:|---:|" + ("---:|---:|" if options.tlc else "")
+    """The table of each protocol's growing configurations."""
+    yield "| spec | | constants | distinct states | seconds | states a second | bytes of a row |"
+    yield "|---|---:|---|---:|---:|---:|---:|"
     for growth in GROWTHS:
         chosen = growth.configurations[:1] if options.quick else growth.configurations
         for number, constants in enumerate(chosen, 1):
             found = measure(growth.spec, constants, options.runs, invariants=growth.invariants)
-            told = "" if found.bytes_a_state is None else f"{found.bytes_a_state:,.0f}"
             shown = _constants(growth.spec, constants, growth.changing)
             yield (
                 f"| `{growth.spec}` | {number} | {shown} | {found.distinct:,}"
-                f" | {spread(found.seconds)} | {found.rate:,.0f} | {found.row_bytes:,} | {told} |"
-                f"{_beside(options, growth, found) if options.tlc else ''}"
+                f" | {spread(found.seconds)} | {found.rate:,.0f} | {found.row_bytes:,} |"
             )
-
-
-def _beside(options: argparse.Namespace, growth: Growth, found: Measurement) -> str:
-    """TLC's two cells of a row. Raises LabError if its counts differ."""
-    every = show(load(growth.spec).bind(**found.constants).constants)
-    theirs = tlc.run(growth.spec, every, options.tlc, options.originals, os.cpu_count() or 1)
-    ours = (found.distinct, found.generated)
-    if (theirs.distinct, theirs.generated) != ours:
-        raise LabError(
-            f"{growth.spec} {found.constants}: TLC counts {theirs.distinct:,} distinct and"
-            f" {theirs.generated:,} generated states, the kit {ours[0]:,} and {ours[1]:,}."
-        )
-    return f" {theirs.seconds:.1f} | {theirs.seconds / max(found.median, 1e-3):,.0f} |"
 
 
 def _constants(spec: str, constants: dict, changing: tuple[str, ...]) -> str:

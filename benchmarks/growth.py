@@ -14,14 +14,13 @@ class Growth:
     `explore`; where a default one would be violated, those that hold.
     """
 
-    protocol: str
     spec: str
     changing: tuple[str, ...]
     configurations: tuple[Constants, ...]
     invariants: list[str] | None = None
 
 
-def _kafka(replicas: int, records: int, epoch: int) -> Constants:
+def kafka(replicas: int, records: int, epoch: int) -> Constants:
     """Logs as long as there are records."""
     return {
         "replicas": replicas,
@@ -36,7 +35,7 @@ def _bookkeeper(bookies: int, ack_quorum: int) -> Constants:
     return {"bookies": bookies, "write_quorum": bookies, "ack_quorum": ack_quorum}
 
 
-def _kraft(servers: int, epoch: int, values: int, restarts: int = 0) -> Constants:
+def kraft(servers: int, epoch: int, values: int, restarts: int = 0) -> Constants:
     """Voters that are never replaced."""
     return {
         "init_cluster_size": servers,
@@ -52,19 +51,16 @@ def _kraft(servers: int, epoch: int, values: int, restarts: int = 0) -> Constant
 
 GROWTHS = (
     Growth(
-        "Kafka",
         "kafka.kip_320",
         ("replicas", "max_records", "max_leader_epoch"),
-        (_kafka(2, 2, 2), _kafka(3, 1, 2), _kafka(3, 2, 2), _kafka(3, 3, 2), _kafka(3, 2, 3)),
+        (kafka(2, 2, 2), kafka(3, 1, 2), kafka(3, 2, 2), kafka(3, 3, 2), kafka(3, 2, 3)),
     ),
     Growth(
-        "BookKeeper",
         "bookkeeper.protocol",
         ("bookies", "write_quorum", "ack_quorum"),
         (_bookkeeper(1, 1), _bookkeeper(2, 1), _bookkeeper(2, 2)),
     ),
     Growth(
-        "Pulsar",
         "pulsar.compaction",
         ("message_sent_limit", "compaction_times_limit"),
         tuple(
@@ -74,9 +70,8 @@ GROWTHS = (
         ["type_safe", "compaction_horizon_correctness"],
     ),
     Growth(
-        "KRaft",
         "kraft.kip_853",
         ("init_cluster_size", "max_epoch", "max_values_per_epoch", "max_restarts"),
-        (_kraft(2, 2, 0), _kraft(2, 2, 1), _kraft(3, 1, 1, restarts=1), _kraft(2, 3, 0)),
+        (kraft(2, 2, 0), kraft(2, 2, 1), kraft(3, 1, 1, restarts=1), kraft(2, 3, 0)),
     ),
 )

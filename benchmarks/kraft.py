@@ -1,61 +1,48 @@
 """Measures KRaft: the bytes of a state, the time to compile, and the speed of a search.
 
-    .venv/bin/python -m benchmarks.kraft [--runs 3] [--states 1000000]
+    .venv/bin/python -m benchmarks.kraft
 
 The search has three servers, two epochs and no values, and stops at a million states; it runs on
 one core and on all, without invariants and with the default ones. Compiling is timed with an empty
 cache, and after an edit of each action, one at a time; the rates do not include it. On a busy
-machine the rates are lower bounds; the rate per second of processor time is the more reliable one.
+machine the rates are lower bounds.
 """
 
-import argparse
 import inspect
 import os
 import tempfile
 import textwrap
-import time
 from dataclasses import replace
 
-from benchmarks.measurement import machine, spread
+from benchmarks.growth import kraft
+from benchmarks.measurement import machine, measure, spread
 from protocol_lab.catalog import load
-from protocol_lab.checker.result import Result
 from protocol_lab.compiler.kernels import Kernels
-from protocol_lab.explore import explore
 from protocol_lab.model.spec import Action, Model
 
-CONSTANTS = {
-    "init_cluster_size": 3,
-    "min_cluster_size": 3,
-    "max_cluster_size": 3,
-    "hosts": 3,
-    "max_spawned_servers": 3,
-    "max_epoch": 2,
-    "value": 1,
-    "max_values_per_epoch": 0,
-}
+SPEC, CONSTANTS = "kraft.kip_853", kraft(3, 2, 0)
+STATES, RUNS = 1_000_000, 3
+CHECKED = {"no invariants": [], "the default invariants": None}
 
 
 def main() -> None:
     """Print the table of a state's fields, then one line per measurement."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--states", type=int, default=1_000_000)
-    options = parser.parse_args()
     print(machine())
-    model = load("kraft.kip_853").bind(**CONSTANTS)
+    model = load(SPEC).bind(**CONSTANTS)
     print_fields(model)
     with tempfile.TemporaryDirectory() as cache:
         os.environ["PROTOCOL_LAB_CACHE"] = cache
-        for name, invariants in (("no invariants", []), ("the default invariants", None)):
-            first = explore(model, invariants=invariants, max_states=50_000, progress=False)
-            print(f"compiling for {name}: {first.compile_seconds:.1f} s")
+        for name, invariants in CHECKED.items():
+            found = measure(SPEC, CONSTANTS, 1, invariants=invariants, max_states=50_000)
+            print(f"compiling for {name}: {found.compile_seconds:.1f} s")
         print(f"compiling after an edit of one action: {spread(after_edits(model))} s")
         cores = sorted(os.sched_getaffinity(0))
         for used in (cores[:1], cores):
             os.sched_setaffinity(0, used)
-            print(f"{len(used)} of {len(cores)} cores")
-            for name, invariants in (("no invariants", []), ("the default invariants", None)):
-                measure(model, name, invariants, options)
+            for name, invariants in CHECKED.items():
+                found = measure(SPEC, CONSTANTS, RUNS, invariants=invariants, max_states=STATES)
+                rates = spread([found.distinct / each for each in found.seconds])
+                print(f"{len(used)} of {len(cores)} cores, {name}: {rates} states a second")
 
 
 def after_edits(model: Model) -> list[float]:
@@ -77,23 +64,6 @@ def after_edits(model: Model) -> list[float]:
         kernels.expand()
         seconds.append(kernels.compile_seconds)
     return seconds
-
-
-def measure(
-    model: Model, name: str, invariants: list[str] | None, options: argparse.Namespace
-) -> None:
-    """Search several times, and print the best rate per second of processor time."""
-    results: list[Result] = []
-    rates = []
-    for _ in range(options.runs):
-        began = time.process_time()
-        results.append(
-            explore(model, invariants=invariants, max_states=options.states, progress=False)
-        )
-        rates.append(results[-1].distinct / (time.process_time() - began))
-    by_seconds = [each.distinct / each.seconds for each in results]
-    print(f"  {name}: {results[0].distinct:,} distinct states, {spread(by_seconds)} a second")
-    print(f"    {max(rates):,.0f} distinct states by second of processor time")
 
 
 def print_fields(model: Model) -> None:

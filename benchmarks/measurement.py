@@ -1,128 +1,64 @@
-"""Measures searches of one model in a new process: seconds, memory and counts.
+"""Measures searches of one model in a new process, and says what was measured in text."""
 
-    python -m benchmarks.measurement '{"spec": "kafka.kip_320", "constants": {}, "runs": 3}'
-
-prints one JSON object. A new process starts without the memory and the kernels of earlier searches.
-"""
-
-import json
 import os
 import platform
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
 from typing import Any
 
+import numba
+import numpy
 import psutil
 
-TELLING = 100_000
-"""Below this many states the memory of a search says nothing about the memory per state."""
+from protocol_lab.catalog import load
+from protocol_lab.explore import explore
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The outcome of some searches of one model, with their time and memory.
+    """Some searches of one model, with their time.
 
-    seconds: of each run, without compiling (Spark: without its start). compile_seconds: of the
-    first one. row_bytes: the size of a state. bytes_a_state: the memory of the search per state,
-    with all that it keeps; None for few states.
+    seconds: of each run, without compiling (Spark: with its start). compile_seconds: of the first
+    one. row_bytes: the size of a state.
     """
 
-    spec: str
-    constants: dict[str, Any]
-    engine: str
-    verdict: str
     distinct: int
-    generated: int
-    depth: int
     seconds: list[float]
     compile_seconds: float
     row_bytes: int
-    bytes_a_state: float | None
-
-    @property
-    def median(self) -> float:
-        """The median of the runs' seconds."""
-        return statistics.median(self.seconds)
 
     @property
     def rate(self) -> float:
         """Distinct states a second, in the median run."""
-        return self.distinct / max(self.median, 1e-6)
+        return self.distinct / max(statistics.median(self.seconds), 1e-6)
 
 
-def measure(
-    spec: str,
-    constants: Mapping[str, Any],
-    runs: int,
-    *,
-    engine: str = "native",
-    invariants: Sequence[str] | None = None,
-    max_states: int | None = None,
-) -> Measurement:
-    """Search a model `runs` times in a new process. Raises RuntimeError with its output if it
-    fails.
+def measure(spec: str, constants: Mapping[str, Any], runs: int, **question: Any) -> Measurement:
+    """Search a model `runs` times in a new process, which starts without the memory and the kernels
+    of earlier searches.
 
-    invariants: as `explore` takes them.
+    question: as `explore` takes it. Raises what the search raises.
     """
-    asked = {
-        "spec": spec,
-        "constants": dict(constants),
-        "runs": runs,
-        "engine": engine,
-        "invariants": invariants,
-        "max_states": max_states,
-    }
-    words = [sys.executable, "-m", "benchmarks.measurement", json.dumps(asked)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip() or f"The search of {spec} ended without output.")
-    return Measurement(**json.loads(done.stdout.splitlines()[-1]))
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(_searched, spec, constants, runs, question).result()
 
 
-def searched(
-    spec: str,
-    constants: Mapping[str, Any],
-    runs: int,
-    engine: str,
-    invariants: Sequence[str] | None,
-    max_states: int | None,
+def _searched(
+    spec: str, constants: Mapping[str, Any], runs: int, question: Mapping[str, Any]
 ) -> Measurement:
-    """Search a model `runs` times in this process; see `measure`."""
-    from protocol_lab.catalog import load
-    from protocol_lab.explore import explore
-
     model = load(spec).bind(**constants)
-    bound = {} if max_states is None else {"max_states": max_states}
-    question = {"engine": engine, "invariants": invariants, "progress": False}
-    first = explore(model, **question, **(bound or {"max_states": 1}))
-    compile_seconds, process = first.compile_seconds, psutil.Process()
-    del first
-    before, seconds, taken = process.memory_info().rss, [], None
+    first = explore(model, progress=False, **{**question, "max_states": 1})
+    seconds = []
     for _ in range(runs):
         began = time.perf_counter()
-        result = explore(model, **question, **bound)
+        result = explore(model, progress=False, **question)
         passed = time.perf_counter() - began
-        seconds.append(passed if engine == "spark" else result.seconds)
-        if taken is None:
-            taken = process.memory_info().rss - before
-    told = engine == "native" and result.distinct >= TELLING
-    return Measurement(
-        spec=spec,
-        constants=dict(constants),
-        engine=engine,
-        verdict=result.verdict,
-        distinct=result.distinct,
-        generated=result.generated,
-        depth=result.depth,
-        seconds=seconds,
-        compile_seconds=compile_seconds,
-        row_bytes=model.layout.size,
-        bytes_a_state=taken / result.distinct if told else None,
-    )
+        seconds.append(passed if question.get("engine") == "spark" else result.seconds)
+    return Measurement(result.distinct, seconds, first.compile_seconds, model.layout.size)
 
 
 # --- How figures are printed ---------------------------------------------------------------------
@@ -130,9 +66,6 @@ def searched(
 
 def machine() -> str:
     """A line that describes the machine: processor, cores, memory and versions."""
-    import numba
-    import numpy
-
     memory = psutil.virtual_memory().total / 2**30
     return (
         f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; load {os.getloadavg()[0]:.1f};"
@@ -151,7 +84,3 @@ def _processor() -> str:
 def spread(values: Sequence[float]) -> str:
     """The median, with the fastest and the slowest, as text."""
     return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
-
-
-if __name__ == "__main__":
-    print(json.dumps(asdict(searched(**json.loads(sys.argv[1])))))

@@ -7,8 +7,8 @@ from protocol_lab.errors import LabError
 from real_systems.kafka.cluster_settings import read, row_of
 from real_systems.promise_table import Report
 from real_systems.promise_table import promise as report_of
-from real_systems.runner.stories import recorded, run, story_of
-from real_systems.runner.story_views import StoryRun
+from real_systems.runner.stories import run, story_of
+from real_systems.runner.story_views import StoryRun, recorded_run
 
 if TYPE_CHECKING:
     from protocol_lab.teaching.incident import Incident
@@ -25,13 +25,7 @@ def real(name: str, release: str = "", live: bool = False, **settings: str) -> S
     release = release or story.latest
     if live:
         return StoryRun(story, run(story, release, settings, print, print), is_live=True)
-    recording = recorded(story, release, settings)
-    if recording is None:
-        raise LabError(
-            f"No run of {name} on {release} with these settings is recorded: add live=True to run"
-            " it, or take one of the cases that `lab.py real` lists."
-        )
-    return StoryRun(story, recording, is_live=False)
+    return recorded_run(story, release, settings)
 
 
 def promise(faults: str = "", **settings: Any) -> Report:

@@ -5,7 +5,7 @@ columns; a press on a cell asks for its story; the summary is what all rows come
 """
 
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from html import escape
 from math import inf
@@ -31,6 +31,12 @@ Paths = dict[str, list[bytes]]
 """The states on a shortest path to each broken invariant, by its name."""
 
 
+_CHOOSER = (
+    '<p class="lab-chooser">Or drop files here: {}. <label class="button">Choose files'
+    '<input type="file" multiple hidden></label></p><details><summary>Or paste them</summary>'
+    '<textarea rows="4" aria-label="Settings from a file"></textarea></details>'
+)
+
 _AT_ONCE = 4
 """So many searches may be made for one question about the summary; the rest is asked for again."""
 
@@ -54,16 +60,15 @@ class Page:
     """The table of one system in a page.
 
     module: the module whose `answer` is this page's. first: the settings at first. read(files,
-    **chosen): the settings that somebody gives. golden: cells with figures that were searched
-    before; the page begins with those of its first settings. about: sentences below the form, and
-    below the table, as HTML.
+    **chosen): the settings that somebody gives. files: which it reads; legend: the sentences below
+    the table; both as HTML.
     """
 
     module: str
     first: Settings
     read: Callable[..., Settings]
-    golden: Callable[[], Iterable[tuple[Settings, Row, list[Any]]]]
-    about: tuple[str, str]
+    files: str
+    legend: str
     found: dict[tuple[Settings, str], tuple[Cell, Paths]] = field(default_factory=dict)
     modules: dict[tuple[str, str], str] = field(default_factory=dict)
     left: float = inf  # searches that may be made for this question
@@ -204,18 +209,17 @@ class Page:
         )
         meanwhile = "Meanwhile, in your column" if first.price else ""
         name = self.module.rpartition(".")[2]
-        below_form, below_table = self.about
         return "".join(
             [
                 f'<div class="lab-asked-table" id="{name}" data-module="{self.module}"><form>',
                 *(_select(first, name) for name in first.choices),
-                f"</form>{below_form}",
+                f"</form>{_CHOOSER.format(self.files)}",
                 f'<p role="status"></p><table><thead><tr><td></td>{heads}',
                 f'<th scope="col">{meanwhile}</th></tr></thead><tbody>',
                 *(_row(row, cells[row.name], first.column) for row in first.rows),
                 '</tbody></table><div data-part="summary"></div>',
                 f'<h3 data-part="title"></h3><div class="lab-page-stepper" hidden>{stepper}</div>',
-                f'<div data-part="story"></div><p class="small">{below_table}</p></div>',
+                f'<div data-part="story"></div><p class="small">{self.legend}</p></div>',
             ]
         )
 
@@ -224,7 +228,7 @@ class Page:
         each against the searches of three engines."""
         columns = {_in_column(self.first, name): name for name in self.first.columns}
         shown: dict[str, dict[str, dict[str, str]]] = {}
-        for settings, row, (states, _, _, steps, is_destroyed) in self.golden():
+        for settings, row, (states, _, _, steps, is_destroyed) in self.first.golden_cells():
             if settings in columns:
                 cell = Cell(settings, row, states, tuple(steps))
                 least = min((steps[each] for each in cell.lost), default=0)
@@ -247,7 +251,7 @@ def _cell(cell: Cell, paths: Paths) -> dict[str, str]:
     """What a cell of the table shows."""
     shortest = min((paths[name] for name in cell.lost), key=len, default=None)
     bound, settings = cell.settings.model(cell.row), cell.settings
-    is_destroyed = shortest and evaluate(bound, shortest[-1], settings.is_destroyed(cell.row))
+    is_destroyed = shortest and evaluate(bound, shortest[-1], settings.is_destroyed)
     return cell_of(cell, _least(cell, paths), bool(is_destroyed))
 
 

@@ -1,10 +1,12 @@
 """What is asked about a system, the search of a cell, why something is lost, what would keep it;
 the table in words, as `lab.py promise` prints it, and as JSON."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from protocol_lab.errors import LabError, quoted, unknown
@@ -47,7 +49,9 @@ class Settings(ABC):
     A dataclass whose fields are the settings; `said` names those that somebody gave. rows: the
     table's. columns: its headings by name, and the settings of each, the others being those that
     are asked about. choices: what each setting may be, and `names` how a form calls it. price: what
-    may come of a cell besides a loss, the worst first. limits: what *kept* means.
+    may come of a cell besides a loss, the worst first. limits: what *kept* means. is_destroyed: the
+    invariant that is broken once every copy of something promised is gone. golden: the file of the
+    golden cells.
     """
 
     said: Mapping[str, str]
@@ -57,6 +61,8 @@ class Settings(ABC):
     names: ClassVar[Mapping[str, str]]
     price: ClassVar[Mapping[str, str]]
     limits: ClassVar[str]
+    is_destroyed: ClassVar[Callable[..., str]]
+    golden: ClassVar[Path]
 
     @property
     def values(self) -> dict[str, Any]:
@@ -71,10 +77,6 @@ class Settings(ABC):
     @abstractmethod
     def model(self, row: Row) -> Model:
         """The model of a cell."""
-
-    @abstractmethod
-    def is_destroyed(self, row: Row) -> Callable[..., str]:
-        """The invariant that is broken once every copy of something promised is gone."""
 
     @abstractmethod
     def better(self) -> Iterator[tuple[str, Any]]:
@@ -117,6 +119,16 @@ class Settings(ABC):
             if each.name == name:
                 return each
         raise unknown("row", name, [each.name for each in self.rows])
+
+    def golden_cells(self) -> Iterator[tuple[Self, Row, list[Any]]]:
+        """Cells whose figures are kept in `golden`, which `tests.wasm.test_search_module` writes:
+        distinct and generated states, the depth, the length of the shortest path to each broken
+        promise, and whether the shortest loss destroys every copy. Settings that the file doesn't
+        name are these."""
+        for line in json.loads(self.golden.read_text(encoding="utf-8")):
+            settings = replace(self, **line["settings"])
+            for name, figures in line["cells"].items():
+                yield settings, settings.row_named(name), figures
 
     def __str__(self) -> str:
         return ", ".join(self.phrase(name, value) for name, value in self.values.items())
@@ -242,7 +254,7 @@ def story_along(cell: Cell, name: str, steps: list[str]) -> Story:
         walk.take(taken)
     [broken] = [each for each in bound.spec.invariants if each.name == name]
     reason = evaluate(bound, walk.row, broken.function)
-    is_destroyed = bool(evaluate(bound, walk.row, cell.settings.is_destroyed(cell.row)))
+    is_destroyed = bool(evaluate(bound, walk.row, cell.settings.is_destroyed))
     return Story(name, steps, sentences, reason, is_destroyed)
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarks.spark import BESIDE_TLC, GROWING
+from benchmarks.spark import GROWING
+from benchmarks.tlc import BESIDE
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
@@ -61,7 +62,7 @@ def test_the_table_of_verdicts(row):
 def test_the_table_of_rates_counts_what_it_says(row):
     name, size = row[0].partition(",")[0].strip("`"), row[1]
     about = int(size.replace(",", ""))
-    [constants] = [each for spec, each, *_ in BESIDE_TLC if spec == name]
+    [constants] = [each for spec, each, *_ in BESIDE if spec == name]
     if row[0] != name:  # the larger one
         constants = GROWING[about]
     assert explore(load(name).bind(**constants), invariants=[], progress=False).distinct == about

@@ -13,9 +13,9 @@ from real_systems.bookkeeper.cluster import BookKeeperCluster
 from real_systems.runner import stage as runner_stage
 from real_systems.runner.java_gateway import JavaGateway, cause_of
 from real_systems.runner.processes import wait_until
-from real_systems.runner.recordings import Recorder
 from real_systems.runner.relay import Relay
 from real_systems.runner.stage import names, who
+from real_systems.runner.stories import Run
 
 _PASSWORD = b"pw"
 
@@ -32,20 +32,20 @@ class Client:
     """A writer or a recovering reader. name: one capital letter, as the stories call it."""
 
     def __init__(self, cluster: BookKeeperCluster, name: str):
-        self.name, self._zookeeper = name, cluster.zookeeper
-        self._gateway = JavaGateway(cluster.processes, cluster.jars, name, cluster.options)
-        self._jvm = self._gateway.jvm
+        self._zookeeper = cluster.zookeeper
+        self.gateway = JavaGateway(cluster.processes, cluster.jars, name, cluster.options)
+        self._jvm = self.gateway.jvm
         api = self._jvm.org.apache.bookkeeper
         configuration = api.conf.ClientConfiguration()
         configuration.setMetadataServiceUri(cluster.metadata)
         configuration.setZkTimeout(12_000)
         self._digest = api.client.api.DigestType.CRC32C
         self._client = api.client.BookKeeper(configuration)
-        self._handles: dict[int, Any] = {}
+        self._handle: Any = None  # of the ledger that it has created
 
     def create(self, ensemble: int, write_quorum: int, ack_quorum: int) -> Ledger:
         """Create a ledger with these sizes."""
-        handle = (
+        self._handle = (
             self._client.newCreateLedgerOp()
             .withEnsembleSize(ensemble)
             .withWriteQuorumSize(write_quorum)
@@ -55,49 +55,33 @@ class Client:
             .execute()
             .get()
         )
-        shown = handle.getLedgerMetadata().getAllEnsembles().toString()
-        ledger = Ledger(handle.getId(), tuple(re.findall(r"\bb\d+", shown)))
-        self._handles[ledger.id] = handle
-        return ledger
+        shown = self._handle.getLedgerMetadata().getAllEnsembles().toString()
+        return Ledger(self._handle.getId(), tuple(re.findall(r"\bb\d+", shown)))
 
-    def add(self, ledger: Ledger, value: str) -> Any:
-        """Add an entry; returns the future of its number."""
+    def add(self, value: str) -> Any:
+        """Add an entry to the ledger that it has created; returns the future of its number."""
         content = self._jvm.io.netty.buffer.Unpooled.wrappedBuffer(value.encode())
-        return self._handles[ledger.id].appendAsync(content)
+        return self._handle.appendAsync(content)
 
-    def recover(self, ledger: Ledger) -> Any:
-        """Open a ledger with recovery, which fences it; returns the future of a handle."""
-        return self._opening(ledger, recovery=True)
+    def open_ledger(self, ledger: Ledger, recovery: bool) -> Any:
+        """Open a ledger, with recovery, which fences it, or to read it; returns the future of a
+        handle."""
+        return (
+            self._client.newOpenLedgerOp()
+            .withLedgerId(ledger.id)
+            .withPassword(_PASSWORD)
+            .withDigestType(self._digest)
+            .withRecovery(recovery)
+            .execute()
+        )
 
-    def look_at(self, ledger: Ledger) -> Any:
-        """Open a ledger without recovery, to read it; returns the future of a handle."""
-        return self._opening(ledger, recovery=False)
-
-    def opened(self, ledger: Ledger, handle: Any) -> None:
-        """Use this handle of the ledger from now on."""
-        self._handles[ledger.id] = handle
-
-    def close(self, ledger: Ledger) -> Any:
-        """Close a ledger; returns a future."""
-        return self._handles[ledger.id].closeAsync()
+    def close(self) -> Any:
+        """Close the ledger that it has created; returns a future."""
+        return self._handle.closeAsync()
 
     def delete(self, ledger: Ledger) -> None:
         """Delete a ledger."""
         self._client.deleteLedger(ledger.id)
-
-    def read(self, ledger: Ledger) -> list[str]:
-        """The values of all entries that can be read, from the first on."""
-        handle = self._handles[ledger.id]
-        values = []
-        for number in range(handle.getLastAddConfirmed() + 1):
-            try:
-                entry = handle.readEntries(number, number).nextElement()
-            except Exception as error:  # py4j's own for anything that Java throws
-                if not cause_of(error)[0].startswith("BK"):
-                    raise
-            else:
-                values.append(bytes(entry.getEntry()).decode())
-        return values
 
     def metadata(self, ledger: Ledger) -> tuple[str, int]:
         """A ledger's state and its last entry, -1 where there is none, as the metadata say.
@@ -105,7 +89,7 @@ class Client:
         The state is "deleted" where there are no metadata.
         """
         try:
-            found = self._client.getLedgerManager().readLedgerMetadata(ledger.id).get().getValue()
+            found = self._metadata(ledger)
         except Exception as error:  # py4j's own for anything that Java throws
             return ("deleted", -1) if "NoSuchLedger" in cause_of(error)[0] else ("unknown", -1)
         return found.getState().toString(), found.getLastEntryId()
@@ -118,29 +102,26 @@ class Client:
         zookeeper.setData(path, registered.replace(_varint(port), _varint(to), 1), -1)
         zookeeper.close()
 
-    def end(self) -> None:
-        """Close the connection to the process; it ends with the run."""
-        self._gateway.close()
-
-    def _opening(self, ledger: Ledger, recovery: bool) -> Any:
-        return (
-            self._client.newOpenLedgerOp()
-            .withLedgerId(ledger.id)
-            .withPassword(_PASSWORD)
-            .withDigestType(self._digest)
-            .withRecovery(recovery)
-            .execute()
-        )
-
     def length(self, ledger: Ledger) -> int:
         """How many bytes a closed ledger has, as its metadata say."""
-        return (
-            self._client.getLedgerManager()
-            .readLedgerMetadata(ledger.id)
-            .get()
-            .getValue()
-            .getLength()
-        )
+        return self._metadata(ledger).getLength()
+
+    def _metadata(self, ledger: Ledger) -> Any:
+        return self._client.getLedgerManager().readLedgerMetadata(ledger.id).get().getValue()
+
+
+def _values(handle: Any) -> list[str]:
+    """The values of all entries that can be read by a handle of a ledger, from the first on."""
+    values = []
+    for number in range(handle.getLastAddConfirmed() + 1):
+        try:
+            entry = handle.readEntries(number, number).nextElement()
+        except Exception as error:  # py4j's own for anything that Java throws
+            if not cause_of(error)[0].startswith("BK"):
+                raise
+        else:
+            values.append(bytes(entry.getEntry()).decode())
+    return values
 
 
 def _varint(port: int) -> bytes:
@@ -169,8 +150,8 @@ class Stage(runner_stage.Stage):
     more.
     """
 
-    def __init__(self, cluster: BookKeeperCluster, recorder: Recorder, is_relayed: bool = False):
-        super().__init__(cluster, recorder)
+    def __init__(self, cluster: BookKeeperCluster, run: Run, is_relayed: bool = False):
+        super().__init__(cluster, run)
         self._relays: dict[str, Relay] = {}
         self._clients: dict[str, Client] = {}
         self._ledger: Ledger | Any = None  # until one is created
@@ -185,7 +166,7 @@ class Stage(runner_stage.Stage):
 
     def close_clients(self) -> None:
         for client in self._clients.values():
-            client.end()
+            client.gateway.close()
         for relay in self._relays.values():
             relay.close()
 
@@ -236,7 +217,7 @@ class Stage(runner_stage.Stage):
 
     def add_later(self, value: str) -> Any:
         """A adds an entry, and does not wait."""
-        return self._clients[WRITER].add(self._ledger, value)
+        return self._clients[WRITER].add(value)
 
     def add_delayed(self, value: str, *bookies: str, step: str = "") -> Any:
         """A adds an entry, which is delayed on its way to some bookies; A does not wait."""
@@ -261,7 +242,7 @@ class Stage(runner_stage.Stage):
 
     def close(self) -> str:
         """A closes the ledger; "ok", or the class of the error."""
-        answer = self._answer_of(self._clients[WRITER].close(self._ledger))[0]
+        answer = self._answer_of(self._clients[WRITER].close())[0]
         self.tell("A closes the ledger", answer)
         return answer
 
@@ -278,13 +259,12 @@ class Stage(runner_stage.Stage):
 
     def recover_later(self) -> Any:
         """B opens the ledger with recovery, and does not wait."""
-        return self._clients[RECOVERER].recover(self._ledger)
+        return self._clients[RECOVERER].open_ledger(self._ledger, recovery=True)
 
     def recovered(self, asked: Any, step: str = "") -> str:
         """Wait for the end of a recovery; "ok", or the class of the error."""
         answer, handle = self._answer_of(asked)
         if handle is not None:
-            self._clients[RECOVERER].opened(self._ledger, handle)
             answer = f"ok, last entry {handle.getLastAddConfirmed()}"
         self.tell("B recovers the ledger", answer, step)
         return answer
@@ -295,7 +275,7 @@ class Stage(runner_stage.Stage):
         What was acknowledged until then is nobody's loss.
         """
         self._clients[RECOVERER].delete(self._ledger)
-        self._recorder.outcome.acknowledged.clear()
+        self._run.outcome.acknowledged.clear()
         self.tell("B deletes the ledger")
 
     def wait_for_garbage_collection(self) -> None:
@@ -312,13 +292,10 @@ class Stage(runner_stage.Stage):
 
     def read(self) -> list[str]:
         """What a new reader can read of the ledger; the last answer is the outcome's."""
-        client = self._clients[WATCHER]
-        handle = self._answer_of(client.look_at(self._ledger))[1]
-        values: list[str] = []
-        if handle is not None:
-            client.opened(self._ledger, handle)
-            values = client.read(self._ledger)
-        self._recorder.outcome.readable = values
+        opening = self._clients[WATCHER].open_ledger(self._ledger, recovery=False)
+        handle = self._answer_of(opening)[1]
+        values = [] if handle is None else _values(handle)
+        self._run.outcome.readable = values
         self.tell("a reader reads", " ".join(values) or "nothing")
         return values
 
@@ -352,13 +329,13 @@ class Stage(runner_stage.Stage):
             bookie: [f"e{number}" for number in self.cluster.entries_of(bookie, self._ledger.id)]
             for bookie in sorted(self.ensemble)
         }
-        self._recorder.outcome.copies = copies
+        self._run.outcome.copies = copies
         shown = "; ".join(f"{name}: {' '.join(each) or 'nothing'}" for name, each in copies.items())
         self.tell("the bookies have", shown)
 
     def count_of(self, value: str) -> int:
         """How many bookies have an entry, of those copies that were kept."""
-        return sum(value in each for each in self._recorder.outcome.copies.values())
+        return sum(value in each for each in self._run.outcome.copies.values())
 
     def _seen(self) -> dict[str, Any]:
         """What the picture of this moment needs (see `picture`)."""
@@ -370,7 +347,7 @@ class Stage(runner_stage.Stage):
             "last": last,
             "ensemble": sorted(self.ensemble),
             "away": sorted(self._away),
-            "acknowledged": list(self._recorder.outcome.acknowledged),
-            "failed": list(self._recorder.outcome.failed),
-            "copies": dict(self._recorder.outcome.copies),
+            "acknowledged": list(self._run.outcome.acknowledged),
+            "failed": list(self._run.outcome.failed),
+            "copies": dict(self._run.outcome.copies),
         }

@@ -72,7 +72,8 @@ class BookKeeperCluster:
     """Bookies named b1, b2, ... and one ZooKeeper, each in a process of its own.
 
     settings: of all bookies. jars: those of another release that has BookKeeper's among its own,
-    such as Pulsar's. Raises LabError and DidNotHappen.
+    such as Pulsar's. zookeeper: where it listens; metadata: where clients find a ledger's; options:
+    Java's, for whatever belongs to BookKeeper. Raises LabError and DidNotHappen.
     """
 
     def __init__(
@@ -82,44 +83,31 @@ class BookKeeperCluster:
         settings: dict[str, Any] | None = None,
         jars: list[Path] | None = None,
     ):
-        self.processes, self.release = run.processes, run.release
+        self.processes, self.folder, self.release = run.processes, run.processes.folder, run.release
         self.jars = jars or jars_of(run.release, run.say)
         self.bookies = [f"b{number}" for number in range(1, bookies + 1)]
         self._settings = settings or {}
-        self._starts: dict[str, int] = {}
+        self._registered_before: dict[str, int] = {}
         self.ports = {bookie: free_port() for bookie in self.bookies}
-        self.folder.joinpath("log4j2.properties").write_text(_LOG4J2, encoding="utf-8")
+        logging = self.folder / "log4j2.properties"
+        logging.write_text(_LOG4J2, encoding="utf-8")
+        self.options = [
+            *_OPENS,
+            "-XX:MaxDirectMemorySize=256m",
+            f"-Dlog4j2.configurationFile={logging}",
+        ]
         self._zookeeper = free_port()
+        self.zookeeper = f"127.0.0.1:{self._zookeeper}"
+        self.metadata = f"zk+hierarchical://{self.zookeeper}/ledgers"
         self._start_zookeeper()
         for bookie in self.bookies:
             self._configure(bookie)
         self.shell(self.bookies[0], "initnewcluster")
 
-    @property
-    def folder(self) -> Path:
-        """The folder of this run."""
-        return self.processes.folder
-
-    @property
-    def metadata(self) -> str:
-        """Where clients find the metadata."""
-        return f"zk+hierarchical://{self.zookeeper}/ledgers"
-
-    @property
-    def zookeeper(self) -> str:
-        """Where ZooKeeper listens."""
-        return f"127.0.0.1:{self._zookeeper}"
-
-    @property
-    def options(self) -> list[str]:
-        """Java's options for whatever belongs to BookKeeper."""
-        logging = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"
-        return [*_OPENS, "-XX:MaxDirectMemorySize=256m", logging]
-
     def start(self, *bookies: str) -> None:
         """Start bookies, and wait until each has registered or ended."""
         for bookie in bookies:
-            self._starts[bookie] = len(self.said(bookie, _UP))
+            self._registered_before[bookie] = self._registrations(bookie)
             command = java_command(
                 self.jars,
                 "org.apache.bookkeeper.server.Main",
@@ -136,11 +124,10 @@ class BookKeeperCluster:
 
     def is_up(self, bookie: str) -> bool:
         """Has it registered since it was started last?"""
-        return len(self.said(bookie, _UP)) > self._starts[bookie]
+        return self._registrations(bookie) > self._registered_before[bookie]
 
-    def said(self, name: str, pattern: str) -> list[str]:
-        """The lines of a process's log that match this regular expression."""
-        return lines_in(self._log(name), pattern)
+    def _registrations(self, bookie: str) -> int:
+        return len(lines_in(self._log(bookie), _UP))
 
     def empty_disk(self, bookie: str) -> None:
         """Empty a bookie's directories, cookies included."""
@@ -246,7 +233,7 @@ class BookKeeperCluster:
         return self.folder / f"{bookie}.conf"
 
     def _log(self, name: str) -> Path:
-        return self.folder / name / "gateway.log" if name.isupper() else self.folder / f"{name}.log"
+        return self.folder / f"{name}.log"
 
 
 def _is_open(port: int) -> bool:

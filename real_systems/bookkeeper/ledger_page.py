@@ -1,14 +1,9 @@
 """*What can my ledger lose?* in a page."""
 
-from real_systems.bookkeeper.ledger_settings import FIRST, Settings, golden_cells, read
+from real_systems.bookkeeper.ledger_settings import FIRST, Settings, read
 from real_systems.promise_page import Page
 
-_FILES = (
-    '<p class="lab-chooser">Or drop files here: <code>bk_server.conf</code>, or Pulsar’s'
-    ' <code>broker.conf</code>. <label class="button">Choose files<input type="file" multiple'
-    ' hidden></label></p><details><summary>Or paste them</summary><textarea rows="4"'
-    ' aria-label="Settings from a file"></textarea></details>'
-)
+_FILES = "<code>bk_server.conf</code>, or Pulsar’s <code>broker.conf</code>"
 _LEGEND = (
     "Lost · 16: the shortest story has 16 steps. Passed over: a bookie has the entry, and the"
     " ledger was closed without it. Destroyed: no bookie has it. Run: recorded on real bookies."
@@ -18,5 +13,5 @@ _LEGEND = (
     " <code>python3 lab.py promise bookkeeper --set write_quorum=3</code>."
 )
 
-PAGE = Page(__name__, FIRST, read, golden_cells, (_FILES, _LEGEND))
+PAGE = Page(__name__, FIRST, read, _FILES, _LEGEND)
 answer, html = PAGE.answer, PAGE.html

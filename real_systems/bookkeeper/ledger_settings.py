@@ -7,9 +7,8 @@ replaces one. The model's bookie that forgets entries forgets its fence, too. A 
 entries bypass the journal keeps the fence, in the journal.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -68,6 +67,8 @@ class Settings(promise_table.Settings):
     said: dict[str, str] = field(default_factory=dict, compare=False)
 
     rows = ROWS
+    is_destroyed = staticmethod(properties.all_acked_entries_are_readable)
+    golden = Path(__file__).with_name("ledger_cells.json")
     columns: ClassVar = {
         f"{journal}{' checked' * integrity}": (
             f"{text}{', data integrity checked' * integrity}",
@@ -124,10 +125,6 @@ class Settings(promise_table.Settings):
             **size,
         )
 
-    def is_destroyed(self, row: Row) -> Callable[..., str]:
-        """The invariant that every acknowledged entry is on some bookie."""
-        return properties.all_acked_entries_are_readable
-
     def better(self) -> Iterator[tuple[str, Any]]:
         """Each setting and a value with which more is promised, or might be."""
         if self.release == "4.13":
@@ -181,15 +178,6 @@ class Settings(promise_table.Settings):
 
 
 FIRST = Settings()
-
-
-def golden_cells() -> Iterator[tuple[Settings, Row, list[Any]]]:
-    """Cells whose figures are kept in `ledger_cells.json`, as those of Kafka's table are."""
-    text = Path(__file__).with_name("ledger_cells.json").read_text(encoding="utf-8")
-    for line in json.loads(text):
-        settings = replace(FIRST, **line["settings"])
-        for name, figures in line["cells"].items():
-            yield settings, settings.row_named(name), figures
 
 
 _JOURNAL_IN_FILES = {"journalSyncData": "not synced", "journalWriteData": "bypassed"}

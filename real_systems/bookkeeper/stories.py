@@ -73,7 +73,7 @@ def stage(bookies: int = 3, is_relayed: bool = False, **more: Any) -> Staging:
         if run.settings.get("data_integrity", "off") != "off":
             chosen |= _CHECKED
         cluster = BookKeeperCluster(run, bookies, chosen)
-        return Stage(cluster, run.recorder, is_relayed)
+        return Stage(cluster, run, is_relayed)
 
     return Staging(make, describe, is_turn)
 

@@ -16,8 +16,8 @@ from real_systems.kafka.zookeeper import names_a_leader
 from real_systems.runner import stage as runner_stage
 from real_systems.runner.java_gateway import cause_of
 from real_systems.runner.processes import BOUND, DidNotHappen, wait_until
-from real_systems.runner.recordings import Recorder
 from real_systems.runner.stage import copies_text, names, who
+from real_systems.runner.stories import Run
 
 _ASKING = 2000
 """Milliseconds that a client waits for a broker that tells it who leads."""
@@ -77,12 +77,14 @@ class Producer:
 
 
 class Stage(runner_stage.Stage):
-    """A cluster that a story acts on; some acts need one under KRaft, others one under
-    ZooKeeper."""
+    """A cluster that a story acts on; some acts need one under KRaft, others one under ZooKeeper.
 
-    def __init__(self, cluster: Cluster, recorder: Recorder):
-        super().__init__(cluster, recorder)
-        self._told: PartitionState | Any = None  # until the controller has decided
+    state: what was decided last.
+    """
+
+    def __init__(self, cluster: Cluster, run: Run):
+        super().__init__(cluster, run)
+        self.state: PartitionState | Any = None  # until the controller has decided
         self._quorum: Quorum | None = None
         self._tools: Tools | None = None
         cluster.bring_up()
@@ -148,7 +150,7 @@ class Stage(runner_stage.Stage):
     def read_decisions_of(self, controller: int) -> None:
         """From now on what was decided is read from this controller's disk, not the first one's."""
         self.cluster.read_decisions_of(controller)
-        self._told = None
+        self.state = None
 
     def add_voter(self, controller: int) -> str:
         """A controller is made a voter; "ok", or the class of the error."""
@@ -267,7 +269,7 @@ class Stage(runner_stage.Stage):
     def consume(self, through: Iterable[int] = ()) -> list[str]:
         """What a new consumer reads from the beginning; the last answer is the outcome's."""
         values = self._read(tuple(through) or self._present())
-        self._recorder.outcome.readable = values
+        self._run.outcome.readable = values
         self.tell("a consumer reads", " ".join(values) or "nothing")
         return values
 
@@ -331,8 +333,8 @@ class Stage(runner_stage.Stage):
             )
 
         shown = ", ".join(f"{name} {value}" for name, value in wanted.items()) or "a decision"
-        wait_until(is_so, shown, describe=lambda: str(self._told))
-        return self._told
+        wait_until(is_so, shown, describe=lambda: str(self.state))
+        return self.state
 
     def ends_within(self, node: int, seconds: int) -> bool:
         """Does a node's process end by itself in this time? It returns as soon as it does."""
@@ -381,18 +383,13 @@ class Stage(runner_stage.Stage):
     def keep_copies(self) -> None:
         """Keep what each replica has in the end."""
         copies = {str(each): self.cluster.values(each) for each in self.cluster.brokers}
-        self._recorder.outcome.copies = {name: each for name, each in copies.items() if each}
+        self._run.outcome.copies = {name: each for name, each in copies.items() if each}
         self.tell("the replicas have", copies_text(copies))
 
     def tell(self, text: str, answer: str = "", step: str = "") -> None:
         """Record an act, with what was decided and what is on disk."""
         self._look()
         super().tell(text, answer, step)
-
-    @property
-    def state(self) -> PartitionState:
-        """What was decided last."""
-        return self._told
 
     def sleep(self, seconds: float) -> None:
         """Let time pass, where time itself is what the story needs."""
@@ -401,18 +398,18 @@ class Stage(runner_stage.Stage):
     def _look(self) -> PartitionState | None:
         """What was decided last; a decision that was not recorded yet is an act of its own."""
         state = self.cluster.state()
-        if state is not None and state != self._told:
-            self._told = state
-            self._recorder.act("the controller decides", str(state), self._seen())
+        if state is not None and state != self.state:
+            self.state = state
+            self._run.act("the controller decides", str(state), self._seen())
         return state
 
     def _seen(self) -> dict[str, Any]:
         """What the picture of this moment needs (see `picture`)."""
-        if self._told is None:
+        if self.state is None:
             return {}
-        return asdict(self._told) | {
+        return asdict(self.state) | {
             "away": sorted(self._away),
-            "acknowledged": list(self._recorder.outcome.acknowledged),
+            "acknowledged": list(self._run.outcome.acknowledged),
             "copies": {
                 str(broker): self.cluster.records(broker) for broker in self.cluster.brokers
             },
@@ -467,7 +464,7 @@ class QuorumStage(Stage):
     def keep_copies(self) -> None:
         """Keep which topics each controller's metadata log has in the end."""
         copies = {str(node): [name for name, _ in each] for node, each in self._logs().items()}
-        self._recorder.outcome.copies = {name: each for name, each in copies.items() if each}
+        self._run.outcome.copies = {name: each for name, each in copies.items() if each}
         self.tell("the controllers' logs have", copies_text(copies) or "no topic")
 
     def _seen(self) -> dict[str, Any]:

@@ -80,6 +80,7 @@ def _artifacts(release: str) -> list[Artifact]:
 TOPIC = "t"
 """The topic of all stories; it has one partition, number 0."""
 
+UP = 240  # seconds that a cluster has to start, also on a busy machine
 _NODE_HEAP = 384  # megabytes
 
 _LOG4J = """\
@@ -137,22 +138,13 @@ class Cluster(ABC):
     one. Subclasses say how nodes are configured and what decides.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        brokers: Iterable[int],
-        settings: dict[Any, Any] | None,
-    ):
-        self.processes, self.release, self.say = run.processes, run.release, run.say
+    def __init__(self, run: Run, brokers: Iterable[int], settings: dict[Any, Any] | None):
+        self.processes, self.folder = run.processes, run.processes.folder
+        self.release, self.say = run.release, run.say
         self.brokers, self.settings = tuple(brokers), settings or {}
         self.jars = jars_of(self.release, self.say)
         self.ports: dict[int, int] = {}
         self.clients = JavaGateway(self.processes, self.jars, options=self.logging("clients"))
-
-    @property
-    def folder(self) -> Path:
-        """The folder of this run."""
-        return self.processes.folder
 
     def address(self, *nodes: int) -> str:
         """Where clients reach these nodes."""

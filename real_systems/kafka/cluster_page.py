@@ -4,16 +4,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafka_spec.settings import RELEASES
-from real_systems.kafka.cluster_settings import FIRST, WITH_ELR, Settings, golden_cells, read
+from real_systems.kafka.cluster_settings import FIRST, WITH_ELR, Settings, read
 from real_systems.promise_page import Page
 
 _FILES = (
-    '<p class="lab-chooser">Or drop files here: <code>server.properties</code>, a Strimzi resource,'
-    " or what <code>kafka-configs</code>, <code>kafka-topics</code> or <code>kafka-features</code>"
-    " print with <code>--describe</code>."
-    ' <label class="button">Choose files<input type="file" multiple hidden></label></p>'
-    '<details><summary>Or paste them</summary><textarea rows="4" aria-label="Settings from a file">'
-    "</textarea></details>"
+    "<code>server.properties</code>, a Strimzi resource, or what <code>kafka-configs</code>,"
+    " <code>kafka-topics</code> or <code>kafka-features</code> print with <code>--describe</code>"
 )
 _LEGEND = (
     "Lost · 6: the shortest story has six steps. Destroyed: no copy was left. Written: consumers"
@@ -31,5 +27,5 @@ def _read(files: Iterable[tuple[str, str]], **chosen: Any) -> Settings:
     return read(files, **chosen)
 
 
-PAGE = Page(__name__, FIRST, _read, golden_cells, (_FILES, _LEGEND))
+PAGE = Page(__name__, FIRST, _read, _FILES, _LEGEND)
 answer, html = PAGE.answer, PAGE.html

@@ -5,9 +5,8 @@ describe, and Strimzi's `Kafka` and `KafkaTopic` resources all name a setting an
 So one table of patterns reads them all. A topic's own value outranks the cluster's.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -124,6 +123,8 @@ class Settings(promise_table.Settings):
 
     rows = ROWS
     price = PRICE
+    is_destroyed = staticmethod(model.acknowledged_is_on_a_disk)
+    golden = Path(__file__).with_name("cluster_cells.json")
     columns: ClassVar = {
         f"{release}{' elr' * elr}": (text, {"release": release, "elr": elr})
         for (release, elr), text in RULES.items()
@@ -169,10 +170,6 @@ class Settings(promise_table.Settings):
         """The model of a cell."""
         asked = self.values | {"racks": min(self.racks, self.replicas)}
         return model.spec.bind(**NO_FAULTS | dict(row.faults) | asked)
-
-    def is_destroyed(self, row: Row) -> Callable[..., str]:
-        """The invariant that every record which was acknowledged is on some disk."""
-        return model.acknowledged_is_on_a_disk
 
     def saw(self, run: Recording) -> bool:
         """Was this run of a story by the rules that these settings have?"""
@@ -255,17 +252,6 @@ class Settings(promise_table.Settings):
 
 FIRST = Settings(min_isr=2)
 """What the table of a page shows at first."""
-
-
-def golden_cells() -> Iterator[tuple[Settings, Row, list[Any]]]:
-    """Cells whose figures are kept in `cluster_cells.json`, which `tests.wasm.test_search_module`
-    writes: distinct and generated states, the depth, the length of the shortest path to each broken
-    promise, and whether the shortest loss destroys every copy."""
-    text = Path(__file__).with_name("cluster_cells.json").read_text(encoding="utf-8")
-    for line in json.loads(text):
-        settings = replace(FIRST, **line["settings"])
-        for name, figures in line["cells"].items():
-            yield settings, settings.row_named(name), figures
 
 
 def _range(release: str) -> str:

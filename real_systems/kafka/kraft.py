@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from protocol_lab.errors import LabError
-from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState, has_elr, has_kraft
+from real_systems.kafka.cluster import TOPIC, UP, Cluster, PartitionState, has_elr, has_kraft
 from real_systems.kafka.logs.moments import NOT_YET, Moment, decided
 from real_systems.kafka.logs.reading.metadata_log import (
     FENCED,
@@ -31,7 +31,6 @@ from real_systems.runner.processes import DidNotHappen, wait_until
 from real_systems.runner.stories import Run
 
 _CLUSTER = "cHJvdG9jb2wtbGFiLXJlYQ"  # any 16 bytes in base64 do
-_UP = 240  # seconds that a cluster has to start, also on a busy machine
 _TRIES, _TRY = 12, 1500  # of an election, and the milliseconds of each
 _TOPIC_RECORD = bytes([1, 2])  # how a TopicRecord begins: the frame's version, then its type
 
@@ -159,7 +158,7 @@ class KRaftCluster(Cluster):
             self.processes.start(names[node], command, self.logs(node) / "format.txt")
         for node, name in names.items():
             ended = partial(self.processes.has_ended, name)
-            wait_until(ended, f"the disk of node {node} is formatted", _UP)
+            wait_until(ended, f"the disk of node {node} is formatted", UP)
             if self.processes.exit_code(name):
                 file = self.logs(node) / "format.txt"
                 said = file.read_text(encoding="utf-8", errors="replace").strip()
@@ -177,7 +176,7 @@ class KRaftCluster(Cluster):
     def bring_up(self) -> None:
         for node in (*self.controllers, *self.brokers):
             self.start(node)
-        wait_until(lambda: {*self.brokers} <= self.unfenced(), "all brokers have registered", _UP)
+        wait_until(lambda: {*self.brokers} <= self.unfenced(), "all brokers have registered", UP)
 
     def state(self) -> PartitionState | None:
         return self._decided.state()
@@ -208,7 +207,7 @@ class KRaftCluster(Cluster):
 
     def topics(self) -> tuple[list[str]] | None:
         """The topics that brokers know; None if none answers yet."""
-        with self.admin(self.address(*self.brokers), _TRY) as admin:
+        with self.admin(patience=_TRY) as admin:
             try:
                 return (sorted(admin.listTopics().names().get()),)
             except Exception:  # py4j's own for anything that Java throws
@@ -216,7 +215,7 @@ class KRaftCluster(Cluster):
 
     def create_topic(self, replicas: list[int], settings: dict[str, str]) -> None:
         new = self.clients.jvm.org.apache.kafka.clients.admin.NewTopic(TOPIC, {0: replicas})
-        with self.admin(self.address(*self.brokers)) as admin:
+        with self.admin() as admin:
             admin.createTopics([new.configs(settings)]).all().get()
 
     def reorder(self, replicas: list[int]) -> None:
@@ -237,7 +236,7 @@ class KRaftCluster(Cluster):
         wanted = getattr(self.clients.jvm.org.apache.kafka.common.ElectionType, kind)
         failure = ("", "")
         for _ in range(_TRIES):
-            with self.admin(self.address(through), _TRY) as admin:
+            with self.admin(through, patience=_TRY) as admin:
                 try:
                     admin.electLeaders(wanted, {self.partition()}).all().get()
                     return
@@ -253,15 +252,15 @@ class KRaftCluster(Cluster):
 
     @contextmanager
     def admin(
-        self, address: str = "", patience: int = 20_000, controllers: bool = False
+        self, *brokers: int, patience: int = 20_000, controllers: bool = False
     ) -> Iterator[Any]:
-        """An administrator's client, which is closed without waiting for what it still asks;
-        patience is in milliseconds."""
-        where = (
-            {"bootstrap.controllers": self.address(*self.controllers)}
-            if controllers
-            else {"bootstrap.servers": address}
-        )
+        """An administrator's client, which is closed without waiting for what it still asks.
+
+        It knows these brokers, by default all, or the controllers. patience: in milliseconds.
+        """
+        nodes = self.controllers if controllers else brokers or self.brokers
+        kind = "controllers" if controllers else "servers"
+        where = {f"bootstrap.{kind}": self.address(*nodes)}
         times = {"default.api.timeout.ms": patience, "request.timeout.ms": min(patience, 5000)}
         jvm = self.clients.jvm
         made = jvm.org.apache.kafka.clients.admin.Admin.create(
@@ -313,7 +312,7 @@ class KRaftCluster(Cluster):
 
         It is removed under the directory id that it votes under, which may not be that of its disk.
         """
-        quorum = wait_until(self.quorum, "the quorum has a leader", _UP)
+        quorum = wait_until(self.quorum, "the quorum has a leader", UP)
         disk = self.clients.jvm.org.apache.kafka.common.Uuid.fromString(quorum.disks[controller])
         return self._change_voters("removeRaftVoter", controller, disk)
 
@@ -334,7 +333,7 @@ class KRaftCluster(Cluster):
         """A setting of the topic and where it comes from, as brokers say it."""
         config = self.clients.jvm.org.apache.kafka.common.config.ConfigResource
         topic = config(config.Type.TOPIC, TOPIC)
-        with self.admin(self.address(*self.brokers)) as admin:
+        with self.admin() as admin:
             entry = admin.describeConfigs([topic]).all().get().get(topic).get(name)
             return entry.value(), entry.source().toString()
 
@@ -345,7 +344,7 @@ class KRaftCluster(Cluster):
         kind = getattr(admins, "AlterConfigOp$OpType").SET
         wish = admins.AlterConfigOp(admins.ConfigEntry(name, value), kind)
         node = config.ConfigResource(config.ConfigResource.Type.BROKER, str(broker))
-        with self.admin(self.address(*self.brokers)) as admin:
+        with self.admin() as admin:
             try:
                 admin.incrementalAlterConfigs({node: [wish]}).all().get()
             except Exception as error:  # py4j's own for anything that Java throws

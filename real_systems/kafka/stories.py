@@ -19,7 +19,7 @@ def kraft_stage(**given: Any) -> Staging:
 
     def make(run: Run) -> Stage:
         elr = {"on": True, "off": False}.get(run.settings.get("elr", ""))
-        return Stage(KRaftCluster(run, elr=elr, **given), run.recorder)
+        return Stage(KRaftCluster(run, elr=elr, **given), run)
 
     return Staging(make, describe, is_turn)
 
@@ -29,7 +29,7 @@ def zookeeper_stage(**given: Any) -> Staging:
     signature(ZooKeeperCluster).bind(None, **given)
 
     def make(run: Run) -> Stage:
-        return Stage(ZooKeeperCluster(run, **given), run.recorder)
+        return Stage(ZooKeeperCluster(run, **given), run)
 
     return Staging(make, describe, is_turn)
 
@@ -38,7 +38,7 @@ def upgrade_stage(run: Run) -> Stage:
     """A cluster whose disks were formatted for 4.0, with min.insync.replicas in these files."""
     two = {"min.insync.replicas": 2}
     nodes = {"all": two} if run.settings["files"] == "all" else dict.fromkeys((1, 2, 3), two)
-    return Stage(KRaftCluster(run, settings=nodes, features_of="4.0"), run.recorder)
+    return Stage(KRaftCluster(run, settings=nodes, features_of="4.0"), run)
 
 
 def quorum_stage(run: Run) -> QuorumStage:
@@ -50,7 +50,7 @@ def quorum_stage(run: Run) -> QuorumStage:
         can_change_voters=run.settings["voters"] != "listed",
         settings={"all": {"auto.create.topics.enable": "false"}},
     )
-    return QuorumStage(cluster, run.recorder)
+    return QuorumStage(cluster, run)
 
 
 # --- Truncation to the high watermark (KIP-101) --------------------------------------------------

@@ -12,15 +12,14 @@ from protocol_lab.errors import LabError
 from real_systems.kafka.cluster import Cluster
 from real_systems.runner.jars import Artifact, fetched_jars, java_command
 
-_CLASSES = {  # the newest first: most tools moved from one package to another between 3.5 and 4.3
-    "kafka-topics.sh": ("org.apache.kafka.tools.TopicCommand", "kafka.admin.TopicCommand"),
-    "kafka-leader-election.sh": (
-        "org.apache.kafka.tools.LeaderElectionCommand",
-        "kafka.admin.LeaderElectionCommand",
-    ),
-    "kafka-dump-log.sh": ("org.apache.kafka.tools.DumpLogSegments", "kafka.tools.DumpLogSegments"),
-    "kafka-features.sh": ("org.apache.kafka.tools.FeatureCommand", "kafka.admin.FeatureCommand"),
+_CLASSES = {
+    "kafka-topics.sh": "TopicCommand",
+    "kafka-leader-election.sh": "LeaderElectionCommand",
+    "kafka-dump-log.sh": "DumpLogSegments",
+    "kafka-features.sh": "FeatureCommand",
 }
+_PACKAGES = "org.apache.kafka.tools", "kafka.admin", "kafka.tools"
+"""Where they are, the newest first: most tools moved to it between 3.5 and 4.3."""
 
 _PATIENCE = 180
 """Seconds that a command has."""
@@ -50,19 +49,20 @@ class Tools:
         self._runs += 1
         name = f"tool{self._runs}"
         log = self.cluster.folder / name / "output.txt"
-        words = [script, *words] if script not in _CLASSES else self._java(script, words, name)
+        if script in _CLASSES:
+            options = self.cluster.logging(name)
+            words = java_command(self.jars, self._class_of(script), *words, options=options)
+        else:
+            words = [script, *words]
         said = self.cluster.processes.run(name, words, log, line, _PATIENCE)
         lines = self._shown(said).splitlines()
         return "\n".join(each.rstrip() for each in lines if wanted in each)
 
-    def _java(self, script: str, words: list[str], name: str) -> list:
-        options = self.cluster.logging(name)
-        return java_command(self.jars, self._class_of(script), *words, options=options)
-
     def _class_of(self, script: str) -> str:
-        for each in _CLASSES[script]:
-            if any(_has_class(jar, each) for jar in self.jars):
-                return each
+        for package in _PACKAGES:
+            name = f"{package}.{_CLASSES[script]}"
+            if any(_has_class(jar, name) for jar in self.jars):
+                return name
         raise LabError(f"Kafka {self.cluster.release} has no {script} that the kit knows.")
 
     def _real(self, line: str) -> str:
@@ -79,7 +79,7 @@ class Tools:
             kind = "broker" if node in self.cluster.brokers else "controller"
             shown = f"{kind}{node}:{9092 if kind == 'broker' else 9093}"
             text = re.sub(rf"(?:127\.0\.0\.1|localhost):{port}\b", shown, text)
-        return text.replace(f"{Path(self.cluster.folder)}/", "/kafka/")
+        return text.replace(f"{self.cluster.folder}/", "/kafka/")
 
 
 def _has_class(jar: Path, name: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from protocol_lab.errors import LabError
-from real_systems.kafka.cluster import TOPIC, Cluster, PartitionState
+from real_systems.kafka.cluster import TOPIC, UP, Cluster, PartitionState
 from real_systems.runner.jars import java_command
 from real_systems.runner.processes import wait_until, write_properties
 from real_systems.runner.relay import Relay
@@ -19,7 +19,6 @@ from real_systems.runner.stories import Run
 ZOOKEEPER = 0
 """The number under which ZooKeeper's process and port are known."""
 
-_UP = 240  # seconds that a cluster has to start, also on a busy machine
 _SESSION = 60_000  # milliseconds
 
 
@@ -103,7 +102,7 @@ class ZooKeeperCluster(Cluster):
         self._client = i0itec.ZkClient(
             self.address(ZOOKEEPER),
             _SESSION,
-            _UP * 1000,
+            UP * 1000,
             i0itec.serialize.BytesPushThroughSerializer(),
         )
         others = [each for each in self.brokers if each != self._controller]
@@ -112,7 +111,7 @@ class ZooKeeperCluster(Cluster):
             wait_until(
                 lambda broker=broker: self._client.exists(f"/brokers/ids/{broker}"),
                 f"broker {broker} has registered",
-                _UP,
+                UP,
             )
 
     def state(self) -> PartitionState | None:
@@ -137,7 +136,7 @@ class ZooKeeperCluster(Cluster):
     def _ask(self, path: str, wish: dict[str, Any]) -> None:
         """Write a wish, and wait until the controller has removed it: then it is fulfilled."""
         self._write(path, wish)
-        wait_until(lambda: not self._client.exists(path), f"the controller has done {path}", _UP)
+        wait_until(lambda: not self._client.exists(path), f"the controller has done {path}", UP)
 
     def _write(self, path: str, content: dict[str, Any]) -> None:
         self._client.createPersistent(path, json.dumps(content).encode())

@@ -6,33 +6,24 @@ model numbers them; a message without a key has the key "".
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from real_systems.pulsar.cluster import TOPIC, PulsarCluster
 from real_systems.runner import stage as runner_stage
 from real_systems.runner.java_gateway import JavaGateway, cause_of
 from real_systems.runner.processes import DidNotHappen, wait_until
-from real_systems.runner.recordings import Recorder
+from real_systems.runner.stories import Run
 
 _MOST_MISSING = 5
 """As many ids without a ledger in a row mean that there is none behind them."""
-
-
-@dataclass(frozen=True)
-class CompactedLedger:
-    """A ledger that a compaction has begun to write. state: OPEN, CLOSED or IN_RECOVERY."""
-
-    id: int
-    state: str
 
 
 class Clients:
     """Producers and readers of the topic, and a client of BookKeeper, in one Java process."""
 
     def __init__(self, cluster: PulsarCluster):
-        self._gateway = JavaGateway(cluster.processes, cluster.jars, options=cluster.options)
-        jvm = self._jvm = self._gateway.jvm
+        self.gateway = JavaGateway(cluster.processes, cluster.jars, options=cluster.options)
+        jvm = self._jvm = self.gateway.jvm
         self._seconds = jvm.java.util.concurrent.TimeUnit.SECONDS
         self._api = jvm.org.apache.pulsar.client.api
         self._client = self._api.PulsarClient.builder().serviceUrl(cluster.url).build()
@@ -103,22 +94,19 @@ class Clients:
                 reader.close()
         return found, ""
 
-    def compacted_ledgers(self) -> list[CompactedLedger]:
-        """The ledgers of compactions, finished or not, by id."""
-        found = []
+    def compacted_ledgers(self) -> dict[int, str]:
+        """The ledgers of compactions, finished or not: the state of each, OPEN, CLOSED or
+        IN_RECOVERY, by its id."""
+        found = {}
         for number, metadata in self._ledgers():
             component = metadata.getCustomMetadata().get("component")
             if component is not None and bytes(component) == b"compacted-ledger":
-                found.append(CompactedLedger(number, metadata.getState().toString()))
+                found[number] = metadata.getState().toString()
         return found
 
     def delete_ledger(self, number: int) -> None:
         """Delete a ledger behind the broker's back."""
         self._bookkeeper.deleteLedger(number)
-
-    def end(self) -> None:
-        """Close the connection to the process; it ends with the run."""
-        self._gateway.close()
 
     def _ledgers(self) -> Iterator[tuple[int, Any]]:
         """All ledgers by id, with their metadata."""
@@ -158,8 +146,8 @@ _PATIENCE = 8  # seconds that a reader waits for the next message
 class Stage(runner_stage.Stage):
     """A cluster that a story acts on, and its one topic."""
 
-    def __init__(self, cluster: PulsarCluster, recorder: Recorder):
-        super().__init__(cluster, recorder)
+    def __init__(self, cluster: PulsarCluster, run: Run):
+        super().__init__(cluster, run)
         cluster.bring_up()
         self._clients = Clients(cluster)
         self._sent: list[tuple[str, str]] = []
@@ -169,7 +157,7 @@ class Stage(runner_stage.Stage):
         self.tell(f"Pulsar {cluster.release} is up", "ZooKeeper, one bookie, one broker")
 
     def close_clients(self) -> None:
-        self._clients.end()
+        self._clients.gateway.close()
 
     # --- Producers, subscriptions, readers -------------------------------------------------------
 
@@ -181,7 +169,7 @@ class Stage(runner_stage.Stage):
         """
         place = self._clients.send(value, key)
         value = value or f"{key}=none"
-        acknowledged = self._recorder.outcome.acknowledged
+        acknowledged = self._run.outcome.acknowledged
         earlier = [each for name, each in self._sent if key and name == key]
         acknowledged[:] = [each for each in acknowledged if each not in earlier]
         acknowledged.append(value)
@@ -216,8 +204,8 @@ class Stage(runner_stage.Stage):
         values = [value for _, value in found if value]
         others = len(found) - len(values)
         if compacted:
-            self._recorder.outcome.readable = self._served = values
-            self._recorder.outcome.facts["errors of the compacted reader"] = error or "none"
+            self._run.outcome.readable = self._served = values
+            self._run.outcome.facts["errors of the compacted reader"] = error or "none"
         answer = " ".join(values) or "nothing"
         answer += f" and {others} others" if others else ""
         answer += f", then {error}" if error else ""
@@ -245,29 +233,27 @@ class Stage(runner_stage.Stage):
         self.tell("the broker compacts the topic", ended, step)
         return ended
 
-    def kill_compactor(self, step: str = "") -> CompactedLedger:
-        """Pulsar's compactor, a process of its own, is killed while it writes; its ledger."""
-        known = {each.id for each in self._clients.compacted_ledgers()}
+    def kill_compactor(self, step: str = "") -> int:
+        """Pulsar's compactor, a process of its own, is killed while it writes; its ledger's id."""
+        known = self._clients.compacted_ledgers().keys()
         self.cluster.start_compactor(_COMPACTOR)
 
-        def begun() -> CompactedLedger | None:
+        def begun() -> set[int]:
             if self.cluster.processes.has_ended(_COMPACTOR):
                 raise DidNotHappen("The compactor ended before its ledger was seen: run it again.")
-            found = self._clients.compacted_ledgers()
-            return next((each for each in found if each.id not in known), None)
+            return self._clients.compacted_ledgers().keys() - known
 
-        ledger = wait_until(begun, "the compactor has created its ledger", pause=0)
+        ledger = min(wait_until(begun, "the compactor has created its ledger", pause=0))
         self.cluster.processes.kill(_COMPACTOR)
-        state = self.state_of(ledger.id)
+        state = self.state_of(ledger)
         if state != "OPEN":
             raise DidNotHappen("The compactor had closed its ledger when it was killed: again.")
-        self.tell(f"the compactor is killed while it writes ledger {ledger.id}", state, step)
+        self.tell(f"the compactor is killed while it writes ledger {ledger}", state, step)
         return ledger
 
     def state_of(self, ledger: int) -> str:
         """The state of a ledger of compaction, as BookKeeper's metadata say: or "deleted"."""
-        found = {each.id: each.state for each in self._clients.compacted_ledgers()}
-        return found.get(ledger, "deleted")
+        return self._clients.compacted_ledgers().get(ledger, "deleted")
 
     def delete_compacted_ledger(self, step: str = "") -> None:
         """The ledger that the cursor names is deleted behind the broker's back."""
@@ -339,8 +325,8 @@ class Stage(runner_stage.Stage):
         return {
             "sent": list(self._sent),
             "kept_from": self._kept_from,
-            "acknowledged": list(self._recorder.outcome.acknowledged),
+            "acknowledged": list(self._run.outcome.acknowledged),
             "served": self._served,
             "named": None if named == _NO_LEDGER else named,
-            "ledgers": [(each.id, each.state) for each in self._clients.compacted_ledgers()],
+            "ledgers": list(self._clients.compacted_ledgers().items()),
         }

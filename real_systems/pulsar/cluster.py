@@ -3,7 +3,7 @@
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,6 @@ _NEEDED = {
 }
 """What a release needs beside what its broker asks for."""
 
-_KNOWN = ", ".join(_NEEDED)
-
 _OPENS = [
     f"--add-opens={package}=ALL-UNNAMED"
     for package in (
@@ -54,7 +52,8 @@ def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
     if unpacked := unpacked_jars("PULSAR_HOME", "lib", f"pulsar-broker-{release}.jar"):
         return unpacked
     if release not in _NEEDED:
-        raise LabError(f"{quoted(release)} is no release of Pulsar that the kit has: {_KNOWN}.")
+        known = ", ".join(_NEEDED)
+        raise LabError(f"{quoted(release)} is no release of Pulsar that the kit has: {known}.")
     wanted = [Artifact("org.apache.pulsar", "pulsar-broker", release), *_NEEDED[release]]
     return fetched_jars(f"pulsar-{release}", wanted, say, _MEGABYTES)
 
@@ -62,7 +61,7 @@ def jars_of(release: str, say: Callable[[str], None]) -> list[Path]:
 class PulsarCluster:
     """ZooKeeper, a bookie and a broker, each in a process of its own.
 
-    settings: of the broker. Raises LabError and DidNotHappen.
+    settings: of the broker. url: where clients reach it. Raises LabError and DidNotHappen.
     """
 
     def __init__(self, run: Run, settings: dict[str, Any]):
@@ -71,21 +70,20 @@ class PulsarCluster:
         self.storage = BookKeeperCluster(run, bookies=1, jars=self.jars)
         self.options = [*_OPENS, *self.storage.options]
         self._port, self._web_port = free_port(), free_port()
+        self.url, self._web = (
+            f"pulsar://127.0.0.1:{self._port}",
+            f"http://127.0.0.1:{self._web_port}",
+        )
+        self._metadata = f"zk:{self.storage.zookeeper}"
         self._configuration = self._log("broker").with_suffix(".conf")
-        values = self._values() | settings
-        write_properties(self._configuration, values)
-
-    @property
-    def url(self) -> str:
-        """Where clients reach the broker."""
-        return f"pulsar://127.0.0.1:{self._port}"
+        write_properties(self._configuration, self._values() | settings)
 
     def bring_up(self) -> None:
         """Start all processes, and wait until the broker is ready. Raises DidNotHappen."""
         self.storage.start(*self.storage.bookies)
         if not all(map(self.storage.is_up, self.storage.bookies)):
             raise LabError("The bookie has ended at once: run it again with --keep.")
-        self._run(
+        self._start(
             "setup",
             "org.apache.pulsar.PulsarClusterMetadataSetup",
             *("--cluster", "c"),
@@ -95,6 +93,9 @@ class PulsarCluster:
             *("--web-service-url", self._web),
             *("--broker-service-url", self.url),
         )
+        wait_until(lambda: self.processes.has_ended("setup"), "the setup ends")
+        if self.processes.exit_code("setup"):
+            raise LabError(f"Pulsar {self.release} refuses its setup: run it again with --keep.")
         self.start_broker()
 
     def start_broker(self) -> None:
@@ -143,24 +144,9 @@ class PulsarCluster:
             return f"HTTP {error.code}"
         return json.loads(text) if text.startswith(("{", "[")) else text
 
-    @property
-    def _metadata(self) -> str:
-        return f"zk:{self.storage.zookeeper}"
-
-    @property
-    def _web(self) -> str:
-        return f"http://127.0.0.1:{self._web_port}"
-
-    def _run(self, name: str, main: str, *words: Any) -> None:
-        self.processes.run(name, self._command(main, words), self._log(name), f"the {name}")
-        if self.processes.exit_code(name):
-            raise LabError(f"Pulsar {self.release} refuses its {name}: run it again with --keep.")
-
     def _start(self, name: str, main: str, *words: Any, heap: int = 256) -> None:
-        self.processes.start(name, self._command(main, words, heap), self._log(name))
-
-    def _command(self, main: str, words: Iterable[Any], heap: int = 256) -> list[Any]:
-        return java_command(self.jars, main, *words, heap=heap, options=self.options)
+        command = java_command(self.jars, main, *words, heap=heap, options=self.options)
+        self.processes.start(name, command, self._log(name))
 
     def _log(self, name: str) -> Path:
         return self.processes.folder / f"{name}.log"

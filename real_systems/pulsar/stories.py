@@ -82,7 +82,7 @@ def stage(**given: Any) -> Staging:
         chosen = dict(given)
         if run.settings.get("retain_null_key") == "on":
             chosen["topicCompactionRetainNullKey"] = "true"
-        return Stage(PulsarCluster(run, chosen), run.recorder)
+        return Stage(PulsarCluster(run, chosen), run)
 
     return Staging(make, describe, is_turn)
 
@@ -130,7 +130,7 @@ def compactor_dies(pulsar: Stage) -> None:
     pulsar.restart_broker(step="broker_crash()")
     pulsar.fact("the next compaction", pulsar.compact(step="compactor_phase_two_write()"))
     pulsar.read()
-    pulsar.fact("the unfinished ledger in the end", pulsar.state_of(unfinished.id))
+    pulsar.fact("the unfinished ledger in the end", pulsar.state_of(unfinished))
 
 
 def lost_compacted_ledger(pulsar: Stage) -> None:

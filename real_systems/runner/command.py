@@ -19,7 +19,7 @@ from real_systems.runner.stories import (
     stories,
     story_of,
 )
-from real_systems.runner.story_views import StoryRun, beside_step, table
+from real_systems.runner.story_views import StoryRun, beside_step, recorded_run, table
 
 _AS_KNOWN, _OTHERWISE, _DID_NOT_HAPPEN = 0, 1, 2
 
@@ -27,7 +27,8 @@ _AS_KNOWN, _OTHERWISE, _DID_NOT_HAPPEN = 0, 1, 2
 def real(options: argparse.Namespace) -> int:
     """Carry out the command; returns its exit code. Raises LabError."""
     if options.all:
-        _all(options.json)
+        runs = [each for story in stories().values() for each in story.cases]
+        print(json.dumps(list(map(asdict, runs))) if options.json else table(runs))
         return _AS_KNOWN
     if options.story is None:
         _print_stories(options.json)
@@ -36,7 +37,7 @@ def real(options: argparse.Namespace) -> int:
     settings = story.chosen(settings_of(options.set))
     release = options.release or story.latest
     if options.recorded:
-        shown = StoryRun(story, _known(story, release, settings), is_live=False)
+        shown = recorded_run(story, release, settings)
         print(json.dumps(asdict(shown.recording)) if options.json else shown.beside_model())
         return _code(story, shown.recording)
     return _run_one(story, release, settings, options)
@@ -79,11 +80,6 @@ def _offer_to_keep(story: Story, recording: Recording) -> None:
             raise LabError(f"{file} can't be written ({error.strerror}).") from None
 
 
-def _all(as_json: bool) -> None:
-    runs = [each for story in stories().values() for each in story.cases]
-    print(json.dumps(list(map(asdict, runs))) if as_json else table(runs))
-
-
 def _print_stories(as_json: bool) -> None:
     listed = [
         {
@@ -109,16 +105,6 @@ def _print_stories(as_json: bool) -> None:
         for case in each["cases"]:
             words = "".join(f" --set {name}={value}" for name, value in case["settings"].items())
             print(f"    --release {case['release']}{words}: {case['known']}")
-
-
-def _known(story: Story, release: str, settings: dict[str, str]) -> Recording:
-    found = recorded(story, release, settings)
-    if found is None:
-        raise LabError(
-            f"No run of {story.name} on {release} with these settings is recorded; `lab.py real`"
-            " lists the cases. Leave --recorded out to run it."
-        )
-    return found
 
 
 def _code(story: Story, recording: Recording) -> int:

@@ -14,9 +14,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from protocol_lab.errors import LabError
 from protocol_lab.system.folders import remove, remover, temporary_folder
@@ -63,7 +63,7 @@ _STOPPING = 120
 """Seconds that a process has to stop cleanly."""
 
 
-class Processes:
+class Processes(AbstractContextManager):
     """Starts, stops, kills, pauses and resumes named processes.
 
     keep: a new or empty folder for what they write, which then stays; by default it is a temporary
@@ -89,9 +89,6 @@ class Processes:
         )
         for each in held:
             each.close()  # the keeper alone holds it open
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.end()

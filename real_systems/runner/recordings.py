@@ -4,10 +4,7 @@ A live run and one that was recorded earlier are the same thing; `day` says when
 """
 
 import json
-import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -99,16 +96,6 @@ class Recording:
     acts: list[Act] = field(default_factory=list)
     outcome: Outcome = field(default_factory=Outcome)
 
-    @property
-    def title(self) -> str:
-        """Story, release and settings, in one line."""
-        settings = "".join(f" {name}={value}" for name, value in self.settings.items())
-        return f"{self.story} --release {self.release}{settings}"
-
-    def __str__(self) -> str:
-        ran = f"recorded on {self.day}, {self.seconds:.0f} s"
-        return "\n".join([f"{self.title}  ({ran})", *map(str, self.acts), str(self.outcome)])
-
 
 def write_recordings(runs: list[Recording], file: Path) -> None:
     """Write runs as JSON, an act a line. Raises OSError."""
@@ -135,26 +122,3 @@ def read_recordings(file: Path) -> list[Recording]:
         ]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise LabError(f"{file} has no recordings of a story ({type(error).__name__}).") from None
-
-
-class Recorder:
-    """Makes the recording of a run while it happens, and passes on each act."""
-
-    def __init__(self, recording: Recording, tell: Callable[[Act], None]):
-        self.recording, self._tell = recording, tell
-        self._began = time.monotonic()
-        recording.day = date.today().isoformat()
-
-    @property
-    def outcome(self) -> Outcome:
-        """What has come of it so far."""
-        return self.recording.outcome
-
-    def act(
-        self, text: str, answer: str = "", seen: dict[str, Any] | None = None, step: str = ""
-    ) -> None:
-        """Record an act, and pass it on."""
-        self.recording.seconds = round(time.monotonic() - self._began, 1)
-        done = Act(self.recording.seconds, text, answer, seen or {}, step)
-        self.recording.acts.append(done)
-        self._tell(done)

@@ -74,8 +74,7 @@ class Relay:
             except OSError:  # nobody is there: so it looks from outside as well
                 near.close()
                 continue
-            for pump in (self._pass_messages, self._pass_bytes):
-                ends = (near, far) if pump == self._pass_messages else (far, near)
+            for pump, *ends in ((self._pass_messages, near, far), (_pass_bytes, far, near)):
                 threading.Thread(target=pump, args=ends, daemon=True).start()
 
     def _pass_messages(self, source: socket.socket, sink: socket.socket) -> None:
@@ -101,15 +100,15 @@ class Relay:
             if self._passing is not None and self._passing(message):
                 self._passing = None
 
-    @staticmethod
-    def _pass_bytes(source: socket.socket, sink: socket.socket) -> None:
-        try:
-            while data := source.recv(65_536):
-                sink.sendall(data)
-        except OSError:
-            pass
-        finally:
-            _end(source, sink)
+
+def _pass_bytes(source: socket.socket, sink: socket.socket) -> None:
+    try:
+        while data := source.recv(65_536):
+            sink.sendall(data)
+    except OSError:
+        pass
+    finally:
+        _end(source, sink)
 
 
 def _end(*ends: socket.socket) -> None:

@@ -1,27 +1,24 @@
 """What the stages of all systems share: acts on processes, producers' answers, and what is kept."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from real_systems.runner.java_gateway import cause_of
 from real_systems.runner.processes import BOUND, wait_until
-from real_systems.runner.recordings import Recorder
+from real_systems.runner.stories import Run
 
 
-class Stage:
+class Stage(AbstractContextManager):
     """A cluster that a story acts on. Use it as a context manager.
 
     Each act is recorded with what the picture of that moment needs.
     """
 
-    def __init__(self, cluster: Any, recorder: Recorder):
-        self.cluster, self._recorder = cluster, recorder
+    def __init__(self, cluster: Any, run: Run):
+        self.cluster, self._run, self.settings = cluster, run, run.settings
         self._away: set[Any] = set()
-        self.settings = recorder.recording.settings
         self.last_answer = ""
-
-    def __enter__(self) -> "Stage":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close_clients()
@@ -55,11 +52,11 @@ class Stage:
 
     def fact(self, name: str, value: object) -> None:
         """Keep something else that the story is about."""
-        self._recorder.outcome.facts[name] = str(value)
+        self._run.outcome.facts[name] = str(value)
 
     def tell(self, text: str, answer: str = "", step: str = "") -> None:
         """Record an act."""
-        self._recorder.act(text, answer, self._seen(), step)
+        self._run.act(text, answer, self._seen(), step)
 
     def _seen(self) -> dict[str, Any]:
         """What the picture of this moment needs; empty before there is one."""
@@ -77,22 +74,23 @@ class Stage:
 
         is_promised: does an acknowledgement promise that the value is safe?
         """
-        wait_until(sent.isDone, f"the producer of {value} is answered", seconds, 0.05)
-        outcome = self._recorder.outcome
-        try:
-            answer = f"acknowledged {place(sent.get())}"
-        except Exception as error:  # py4j's own for anything that Java throws
-            self.last_answer = cause_of(error)[0]
+        said, found = self._answer_of(sent, f"the producer of {value} is answered", seconds)
+        outcome = self._run.outcome
+        if said != "ok":
+            self.last_answer = said
             outcome.failed.append(value)
-            return f"failed: {self.last_answer}"
+            return f"failed: {said}"
         self.last_answer = "acknowledged"
         if is_promised:
             outcome.acknowledged.append(value)
-        return answer
+        return f"acknowledged {place(found)}"
 
-    def _answer_of(self, future: Any) -> tuple[str, Any]:
-        """The class of the error, and None; or "ok", and what came."""
-        wait_until(future.isDone, "a client is answered", pause=0.05)
+    @staticmethod
+    def _answer_of(
+        future: Any, what: str = "a client is answered", seconds: float = BOUND
+    ) -> tuple[str, Any]:
+        """The class of the error, and None; or "ok", and what came. Raises DidNotHappen."""
+        wait_until(future.isDone, what, seconds, 0.05)
         try:
             return "ok", future.get()
         except Exception as error:  # py4j's own for anything that Java throws

@@ -6,9 +6,11 @@ stories of a system are the list STORIES in real_systems/SYSTEM/stories.py.
 """
 
 import importlib
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cache
 from pathlib import Path
 from traceback import extract_tb
@@ -23,7 +25,7 @@ from real_systems.runner.java_gateway import cause_of
 from real_systems.runner.processes import Processes
 from real_systems.runner.recordings import (
     Act,
-    Recorder,
+    Outcome,
     Recording,
     read_recordings,
     write_recordings,
@@ -32,13 +34,40 @@ from real_systems.runner.recordings import (
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a story: what its stage is made of. say: gets a sentence about what takes long."""
+    """One run of a story: what its stage is made of, and the recording that it leaves.
+
+    tell: gets each act as it happens. say: gets a sentence about what takes long.
+    """
 
     processes: Processes
-    release: str
-    settings: dict[str, str]
-    recorder: Recorder
+    recording: Recording
+    tell: Callable[[Act], None]
     say: Callable[[str], None]
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def release(self) -> str:
+        """The release of the system."""
+        return self.recording.release
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The story's settings."""
+        return self.recording.settings
+
+    @property
+    def outcome(self) -> Outcome:
+        """What has come of it so far."""
+        return self.recording.outcome
+
+    def act(
+        self, text: str, answer: str = "", seen: dict[str, Any] | None = None, step: str = ""
+    ) -> None:
+        """Record an act, and pass it on."""
+        self.recording.seconds = round(time.monotonic() - self.began, 1)
+        done = Act(self.recording.seconds, text, answer, seen or {}, step)
+        self.recording.acts.append(done)
+        self.tell(done)
 
 
 @dataclass(frozen=True)
@@ -123,12 +152,9 @@ def run(
     tell: gets each act as it happens. say: gets a sentence about what takes long. Raises LabError,
     and DidNotHappen if the story did not come about.
     """
-    recording = Recording(story.name, release, story.chosen(settings))
-    recorder = Recorder(recording, tell)
+    recording = Recording(story.name, release, story.chosen(settings), date.today().isoformat())
     with Processes(keep) as processes:
-        with story.staging.make(
-            Run(processes, release, recording.settings, recorder, say)
-        ) as stage:
+        with story.staging.make(Run(processes, recording, tell, say)) as stage:
             _play(story, stage)
         if keep:
             write_recordings([recording], processes.folder / "recording.json")

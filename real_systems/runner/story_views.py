@@ -1,7 +1,7 @@
 """A recording for people: as text, as a table of stories by release, and drawn in a notebook."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -9,6 +9,7 @@ from html import escape
 from protocol_lab.drawing import Cluster, draw_cluster
 from protocol_lab.drawing.changes import with_changes
 from protocol_lab.drawing.pictures import image_html, strip_of
+from protocol_lab.errors import LabError
 from protocol_lab.traces.scenarios import scenario
 from real_systems.runner.recordings import Act, Recording
 from real_systems.runner.stories import Story, recorded
@@ -60,7 +61,8 @@ class StoryRun:
             else f"recorded on {ran.day}, it took {ran.seconds:.0f} s; run it here with"
             f" `python3 lab.py real {command_of(ran)}`"
         )
-        return f"{ran.story} on {ran.release}{_settings(ran.settings)} ({source})"
+        settings = "".join(f", {name}={value}" for name, value in ran.settings.items())
+        return f"{ran.story} on {ran.release}{settings} ({source})"
 
     @property
     def verdict(self) -> list[str]:
@@ -99,6 +101,18 @@ class StoryRun:
             alternative = f"{self.recording.story}, moment by moment"
             parts.insert(2, image_html(self.strip(), alternative))
         return "".join(parts)
+
+
+def recorded_run(story: Story, release: str, settings: Mapping[str, str]) -> StoryRun:
+    """The run that travels with the kit. Raises LabError if there is none."""
+    recording = recorded(story, release, settings)
+    if recording is None:
+        raise LabError(
+            f"No run of {story.name} on {release} with these settings is recorded: take one of the"
+            " cases that `lab.py real` lists, or run it: there without --recorded, in a notebook"
+            " with live=True."
+        )
+    return StoryRun(story, recording, is_live=False)
 
 
 def beside_step(act: Act) -> str:
@@ -148,10 +162,6 @@ def table(runs: Sequence[Recording]) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells
     )
-
-
-def _settings(settings: dict[str, str]) -> str:
-    return "".join(f", {name}={value}" for name, value in settings.items())
 
 
 def _compared(known: Recording | None, recording: Recording) -> list[str]:

@@ -10,7 +10,7 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 from protocol_lab.traces.walk import Walk
 from real_systems.bookkeeper import ledger_settings
-from real_systems.kafka.cluster_settings import WITH_ELR, golden_cells, release_of
+from real_systems.kafka.cluster_settings import FIRST, WITH_ELR, release_of
 from real_systems.runner.stories import stories
 from tests.work_units import one_in
 
@@ -241,7 +241,8 @@ def test_two_brokers_are_as_in_kip_966(min_isr, elr, faults):
 @pytest.mark.parametrize(("engine", "most"), one_in(2, [("python", 220), ("native", 10**6)]))
 def test_the_cells_of_the_table_are_as_they_were(engine, most):
     """`tests.wasm` asks the third engine, also for the shortest paths."""
-    for settings, row, (*counts, steps, _) in (*golden_cells(), *ledger_settings.golden_cells()):
+    cells = (*FIRST.golden_cells(), *ledger_settings.FIRST.golden_cells())
+    for settings, row, (*counts, steps, _) in cells:
         if counts[0] <= most:
             found = explore(
                 settings.model(row),

@@ -13,6 +13,7 @@ from real_systems.pulsar.cluster import jars_of
 from real_systems.pulsar.stories import describe
 from real_systems.runner.processes import DidNotHappen
 from real_systems.runner.stories import Story, recorded, run, stories, story_of
+from real_systems.runner.story_views import StoryRun
 from tests.__main__ import not_run
 
 TRIES = 2
@@ -47,7 +48,7 @@ def check_case(story: Story, release: str, settings: Mapping[str, str]) -> None:
             not_run(f"NOT RUN on the real thing: {error}")
         else:
             known = recorded(story, release, settings).outcome
-            assert known.differences(recording.outcome) == [], str(recording)
+            assert known.differences(recording.outcome) == [], str(StoryRun(story, recording, True))
             return
     warnings.warn(f"{story.name} on {release} did not come about: {problem}", stacklevel=2)
 

@@ -27,7 +27,7 @@ from protocol_lab.model.step_text import steps_between
 from protocol_lab.model.transitions import evaluate, initial
 from protocol_lab.page.searches import is_broken, name_of, question, repeated
 from real_systems.bookkeeper import ledger_settings
-from real_systems.kafka.cluster_settings import FIRST, golden_cells
+from real_systems.kafka.cluster_settings import FIRST
 from real_systems.promise_table import Row, Settings
 from tests import ROOT
 from tests.golden_table import Golden, as_told, golden_rows
@@ -233,7 +233,7 @@ def figures_of(asked: tuple[Settings, Row], told: dict[str, Any]) -> list[Any]:
     lost = [name for name in row.promises if name in paths]
     least = min((paths[name] for name in lost), key=len, default=None)
     is_destroyed = least is not None and evaluate(
-        settings.model(row), bytes.fromhex(least[-1]), settings.is_destroyed(row)
+        settings.model(row), bytes.fromhex(least[-1]), settings.is_destroyed
     )
     steps = {name: len(path) - 1 for name, path in paths.items()}
     return [told["distinct"], told["generated"], told["depth"], steps, bool(is_destroyed)]
@@ -242,7 +242,7 @@ def figures_of(asked: tuple[Settings, Row], told: dict[str, Any]) -> list[Any]:
 @pytest.mark.rarely
 def test_a_search_to_the_end_finds_all_that_is_violated():
     """In the cells of the tables of settings, with the same counts, and by shortest paths."""
-    cells = [*golden_cells(), *ledger_settings.golden_cells()]
+    cells = [*FIRST.golden_cells(), *ledger_settings.FIRST.golden_cells()]
     assert figures([cell[:2] for cell in cells]) == [kept for _, _, kept in cells]
 
 

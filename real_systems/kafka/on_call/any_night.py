@@ -95,7 +95,6 @@ def _case(
         due=tuple((minute, broker) for broker, minute in due.items()),
         offline_since=-events[-1].minute,
         extra=("elr",) if release == "4.3.1" and not settings.elr else (),
-        is_drawn=True,
     )
 
 

@@ -19,7 +19,16 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from real_systems.kafka.on_call.cases import Start
-from real_systems.kafka.on_call.incident import LOOKS, Command, Desk, World, commands, done, wrong
+from real_systems.kafka.on_call.incident import (
+    LOOKS,
+    Command,
+    Desk,
+    Outcome,
+    World,
+    commands,
+    done,
+    wrong,
+)
 
 RECORD = 1000
 DEPTH = 6
@@ -87,12 +96,12 @@ def _with(
     return Plan(cost, length, command, tuple(then))
 
 
-def played(start: Start, plan: Plan | None = None) -> Iterator[Command]:
-    """The commands of the best play in a start, as it goes in what is true there."""
+def played(start: Start) -> Iterator[tuple[Command, Outcome]]:
+    """The commands of the best play in a start, and what each comes to in what is true there."""
     world, desk = start.world, start.desk
     depth = DEPTH - (len(start.case.futures) > 1)
-    plan = plan or best(start.beliefs, desk, start.case.extra, depth)
+    plan = best(start.beliefs, desk, start.case.extra, depth)
     while plan is not None:
-        yield plan.command
         outcome = done(world, desk, plan.command)
+        yield plan.command, outcome
         world, desk, plan = outcome.world, outcome.desk, plan.after((outcome.seen, outcome.desk))

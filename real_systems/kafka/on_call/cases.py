@@ -39,7 +39,7 @@ class Case:
     brokers come back; away: hosts that nobody can reach before. sends: when producers send. also:
     settings that an operator may take to be in force. futures: what may still happen; the first is
     the case's own. new_disks: disks that may have been replaced unseen. extra: commands that not
-    every case has. naive: the command that seems to end it. is_drawn: by its seed."""
+    every case has. naive: the command that seems to end it."""
 
     name: str
     title: str
@@ -60,7 +60,6 @@ class Case:
     offline_since: int = 0
     says_min_isr: str = "min.insync.replicas 2"
     naive: str = ""
-    is_drawn: bool = False
 
 
 _TO_ALL = "copy(follower=2)", "copy(follower=3)"
@@ -291,7 +290,6 @@ class Start:
     who has read the metadata log could be in, of which `world` is the true one."""
 
     case: Case
-    seed: int
     world: World
     desk: Desk
     events: tuple[Event, ...]
@@ -331,8 +329,8 @@ def begin(name: str, seed: int = 0) -> Start:
     """A case as it begins. Raises LabError for a case or a seed that there is not."""
     if not 0 <= seed <= MOST_SEED:
         raise LabError(f"{seed} is no seed: take a number from 0 to {MOST_SEED}.")
-    case = case_of(name, seed)
-    if seed % 2 and not case.is_drawn:
+    case, is_drawn = case_of(name, seed), name in DRAWN
+    if seed % 2 and not is_drawn:
         case = _exchanged(case)
     world, events = started(case.settings), []
     for minute, step in case.history:
@@ -344,17 +342,16 @@ def begin(name: str, seed: int = 0) -> Start:
     world = world._replace(faults=case.futures[0])
     desk = Desk(due=case.due, sends=case.sends, away=frozenset(case.away))
     known = [*known_after(case, tuple(events))]
-    acknowledged = state(world).acknowledged
-    failed = state(world).failed
+    true = state(world)
     last = [
         each
         for each in known[-1]
-        if state(each).acknowledged == acknowledged and state(each).failed == failed
+        if (state(each).acknowledged, state(each).failed) == (true.acknowledged, true.failed)
     ]
     last = [each._replace(faults=future) for each in last for future in case.futures]
-    if seed >= 2 and not case.is_drawn:
+    if seed >= 2 and not is_drawn:
         world = random.Random(seed).choice(last)
-    return Start(case, seed, world, desk, tuple(events), (*known[:-1], tuple(last)))
+    return Start(case, world, desk, tuple(events), (*known[:-1], tuple(last)))
 
 
 # --- What an operator could know ------------------------------------------------------------------

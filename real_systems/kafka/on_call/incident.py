@@ -114,6 +114,8 @@ MINUTES = {
     "close": 0,
 }
 LOOKS = ("disk", "dump", "config")
+_SET = {"min_isr": 2, "elr": 1}
+"""Commands that change a setting, and what it is then."""
 
 
 # --- The model ------------------------------------------------------------------------------------
@@ -183,13 +185,14 @@ def takes_writes(world: World) -> bool:
 @lru_cache(maxsize=100_000)
 def lost(world: World) -> tuple[int, ...]:
     """The acknowledged records that the leader lacks; without a leader, those that no disk has."""
+    return tuple(each for each in members(state(world).acknowledged) if not _is_there(world, each))
+
+
+def _is_there(world: World, value: int) -> bool:
+    """Does the leader have a record, or without a leader any disk?"""
     s = state(world)
     holders = BROKERS if s.leader == NONE else [s.leader]
-    return tuple(
-        value
-        for value in members(s.acknowledged)
-        if not any(model_of.has(s, broker, value) for broker in holders)
-    )
+    return any(model_of.has(s, broker, value) for broker in holders)
 
 
 @lru_cache(maxsize=100_000)
@@ -203,10 +206,7 @@ def written_twice(world: World) -> bool:
 def not_sent_again(world: World) -> bool:
     """Is a record missing whose producer was told that it failed, and that nobody sent again?"""
     s = state(world)
-    holders = BROKERS if s.leader == NONE else [s.leader]
-    return s.sent < RECORDS and any(
-        not any(model_of.has(s, broker, value) for broker in holders) for value in members(s.failed)
-    )
+    return s.sent < RECORDS and not all(_is_there(world, each) for each in members(s.failed))
 
 
 def wrong(world: World) -> int:
@@ -304,21 +304,16 @@ def done(world: World, desk: Desk, command: Command) -> Outcome:
     name, broker = command
     if name == "close":
         return _closed(world, desk)
+    others = tuple(each for each in desk.due if each[1] != broker)
     if name == "hold":  # at once: the service is disabled before the minute is over
-        desk = desk._replace(due=tuple(each for each in desk.due if each[1] != broker))
+        desk = desk._replace(due=others)
     elif name == "start":
-        kept = tuple(each for each in desk.due if each[1] != broker)
-        desk = desk._replace(due=(*kept, (desk.clock + MINUTES[name], broker)))
-    elif name == "resend":
-        sends = tuple(range(desk.clock + 1, desk.clock + UNTIL))  # until one is taken
-        desk = desk._replace(sends=sends, looked=desk.looked | {"resend", "keep"})
-    elif name == "keep":
-        desk = desk._replace(sends=(), looked=desk.looked | {"resend", "keep"})
-    elif name == "min_isr":
-        world = world._replace(settings=world.settings._replace(min_isr=2))
-        desk = desk._replace(looked=desk.looked | {name})
-    elif name == "elr":
-        world = world._replace(settings=world.settings._replace(elr=1))
+        desk = desk._replace(due=(*others, (desk.clock + MINUTES[name], broker)))
+    elif name in ("resend", "keep"):
+        until_taken = range(desk.clock + 1, desk.clock + UNTIL) if name == "resend" else ()
+        desk = desk._replace(sends=tuple(until_taken), looked=desk.looked | {"resend", "keep"})
+    elif name in _SET:
+        world = world._replace(settings=world.settings._replace(**{name: _SET[name]}))
         desk = desk._replace(looked=desk.looked | {name})
     step = {"stop": f"stop(broker={broker})", "unclean": "elect_uncleanly()"}.get(name)
     after = stepped(world, step) if step else None

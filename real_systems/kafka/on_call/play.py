@@ -13,7 +13,7 @@ from protocol_lab.model.layout import NONE
 from protocol_lab.model.step_text import parse
 from real_systems.kafka.logs.writing import Line
 from real_systems.kafka.on_call import any_night, best_play, quorum
-from real_systems.kafka.on_call.cases import CASES, Case, Start, acknowledged, begin, is_visible
+from real_systems.kafka.on_call.cases import CASES, Case, acknowledged, begin, is_visible
 from real_systems.kafka.on_call.incident import (
     BROKERS,
     LOOKS,
@@ -99,7 +99,6 @@ class Play:
     def __init__(self, name: str, seed: int = 0, keys: Sequence[str] = ()):
         self.start = begin(name, seed)
         self.case = self.start.case
-        self.given: list[Command] = []
         self.offline = 0
         self.world, self.desk = self.start.world, self.start.desk
         self.beliefs = self.start.beliefs
@@ -131,8 +130,7 @@ class Play:
                 )
         for told in self.case.told:
             self._show("told", self._told(told))
-        self._typed(f"kafka-topics.sh {TO} --describe --topic {TOPIC} | grep 'Partition: {INDEX}'")
-        self._show("out", describe(self.world, self.case))
+        self._describe()
         self._typed("kafka-dump-log.sh --cluster-metadata-decoder --files … | grep PARTITION_")
         for each in lines:
             if '"PARTITION_' in each.text:
@@ -169,7 +167,6 @@ class Play:
         )
         self.world, self.desk = outcome.world, outcome.desk
         self.offline += outcome.offline
-        self.given.append(command)
         self._tell(command, begun, outcome.events, outcome.seen[1], paths)
         last = self.moments[-1]
         if command.name == "close":
@@ -192,11 +189,11 @@ class Play:
         """What stands on the screen after a command. paths: of all worlds that could be."""
         if command.name in LOOKS:
             typed, printed = shown(command, seen, self.written)
-            self._typed(typed, begun)
+            self._typed(typed)
             for each in printed:
                 self._show("out", each)
         else:
-            self._typed(_TYPED[command.name].format(broker=command.broker), begun)
+            self._typed(_TYPED[command.name].format(broker=command.broker))
         if command.name == "unclean":
             said = f"leader election (UNCLEAN) for partitions {PARTITION}"
             self._show("out", f"Successfully completed {said}" if events else "(nobody is alive)")
@@ -217,40 +214,32 @@ class Play:
                 beliefs = tuple({path[logged] for path in paths if logged in path})
                 self._remember(event.minute, text or "followers copy", event.after, beliefs, line)
         if command.name != "close":
-            self._typed(
-                f"kafka-topics.sh {TO} --describe --topic {TOPIC} | grep 'Partition: {INDEX}'"
-            )
-            self._show("out", describe(self.world, self.case))
+            self._describe()
 
-    def _typed(self, text: str, minute: int | None = None) -> None:
-        self._show("shell", f"$ {text}", minute)
+    def _describe(self) -> None:
+        """Ask for the partition, as `kafka-topics` prints it."""
+        self._typed(f"kafka-topics.sh {TO} --describe --topic {TOPIC} | grep 'Partition: {INDEX}'")
+        self._show("out", describe(self.world, self.case))
 
-    def _show(self, kind: str, text: str, minute: int | None = None) -> None:
-        time = hour(self.desk.clock if minute is None else minute)
-        self.screen.append({"kind": kind, "text": text, "time": time})
+    def _typed(self, text: str) -> None:
+        self._show("shell", f"$ {text}")
+
+    def _show(self, kind: str, text: str) -> None:
+        self.screen.append({"kind": kind, "text": text})
 
     # --- The view ---------------------------------------------------------------------------------
 
     def view(self) -> dict[str, Any]:
-        """Everything that is shown, as plain values."""
+        """What is shown of this case, as plain values; `offered` are the commands."""
         case = self.case
-        keys = [each.key for each in self.given]
-        link = f"{case.name}~{self.start.seed}~{'.'.join(keys)}"
-        shown_as = [self._offered(each) for each in self.commands()]
         return {
-            "case": case.name,
-            "seed": self.start.seed,
-            "keys": keys,
             "of": "no writes",
             "title": case.title,
             "clock": hour(self.desk.clock),
             "about": f"Kafka {case.release} · RF 3, {case.says_min_isr}, acks=all{self._elr()}",
             "offline": case.offline_since + self.offline,
             "screen": self.screen,
-            "choices": [each for each in shown_as if not each["look"]],
-            "looks": [each for each in shown_as if each["look"]],
-            "over": self.desk.closed,
-            "link": link,
+            "offered": [self._offered(each) for each in self.commands()],
             "rewind": self._rewind() if self.desk.closed else None,
         }
 
@@ -262,12 +251,11 @@ class Play:
 
     def _offered(self, command: Command) -> dict[str, Any]:
         text, more = _choice(command, self.world, self.desk)
-        minutes = MINUTES[command.name]
         return {
             "key": command.key,
             "text": text,
             "more": more,
-            "minutes": minutes,
+            "minutes": MINUTES[command.name],
             "look": command.name in LOOKS,
         }
 
@@ -277,8 +265,16 @@ class Play:
         self, minute: int, text: str, world: World, beliefs: tuple[World, ...], line: str
     ) -> None:
         self._had(world)
-        moment = {"minute": minute, "text": text, "world": world, "beliefs": beliefs, "line": line}
-        self.moments.append({**moment, "had": {each: {*had} for each, had in self.had.items()}})
+        self.moments.append(
+            {
+                "minute": minute,
+                "text": text,
+                "world": world,
+                "beliefs": beliefs,
+                "line": line,
+                "had": {each: {*had} for each, had in self.had.items()},
+            }
+        )
 
     def _had(self, world: World) -> None:
         """Which records each broker has had."""
@@ -287,8 +283,8 @@ class Play:
 
     def _rewind(self) -> dict[str, Any]:
         start, case = self.start, self.case
-        best = [*best_play.played(start)]
-        par = _result_of(start, best)
+        best, outcomes = zip(*best_play.played(start), strict=True)
+        par = outcomes[-1].world, case.offline_since + sum(each.offline for each in outcomes)
         own = self.world, case.offline_since + self.offline
         return {
             "yours": _result(*own, case),
@@ -299,7 +295,7 @@ class Play:
             "best": [_choice(each, start.world, start.desk)[0] for each in best],
             "best_keys": [each.key for each in best],
             "is_par": wrong(own[0]) <= wrong(par[0]) and own[1] <= par[1],
-            "green": self._is_green(),
+            "green": takes_writes(self.world) and len(state(self.world).isr) == len(BROKERS),
             "first": self._first_told(),
             "ways": len(start.beliefs),
             "lesson": case.lesson,
@@ -307,10 +303,6 @@ class Play:
             "run": case.run,
             "moments": [*self._shown_moments()],
         }
-
-    def _is_green(self) -> bool:
-        s = state(self.world)
-        return takes_writes(self.world) and len(s.isr) == len(BROKERS)
 
     def _shown_moments(self) -> Iterator[dict[str, Any]]:
         for each in self.moments:
@@ -361,7 +353,6 @@ class Play:
         if told is None:
             return None
         return {
-            "time": hour(told["minute"]),
             "line": told["line"] or told["text"],
             "text": f"From here on nothing more is acknowledged, and broker {broker} has all that"
             " was, in every state that agrees with the metadata log. Others may lack a record.",
@@ -437,14 +428,6 @@ def _path(world: World, events: Sequence[Event]) -> dict[Logged, World]:
     return found
 
 
-def _result_of(start: Start, given: Sequence[Command]) -> tuple[World, int]:
-    world, desk, offline = start.world, start.desk, start.case.offline_since
-    for command in given:
-        outcome = done(world, desk, command)
-        world, desk, offline = outcome.world, outcome.desk, offline + outcome.offline
-    return world, offline
-
-
 def _result(world: World, offline: int, case: Case) -> str:
     gone = len(lost(world))
     parts = []
@@ -490,9 +473,20 @@ def view(name: str, seed: int = 0, keys: Sequence[str] = ()) -> dict[str, Any]:
     try:
         is_quorum = name == quorum.NAME
         shown = quorum.view(seed, tuple(keys)) if is_quorum else Play(name, seed, keys).view()
-        return {**shown, "cases": named}
     except LabError as error:
         return {"error": str(error)}
+    offered = shown.pop("offered")
+    return {
+        **shown,
+        "case": name,
+        "seed": seed,
+        "keys": [*keys],
+        "choices": [each for each in offered if not each["look"]],
+        "looks": [each for each in offered if each["look"]],
+        "over": shown["rewind"] is not None,
+        "link": f"{name}~{seed}~{'.'.join(keys)}",
+        "cases": named,
+    }
 
 
 async def answer(asked: str, _search: Any = None) -> str:

@@ -9,7 +9,6 @@ two commands, for all controllers that may have the link by what stood on the sc
 
 import re
 from functools import lru_cache
-from itertools import product
 from typing import Any, NamedTuple
 
 from kraft_spec.kip_996 import spec, without_history
@@ -35,7 +34,8 @@ _LESSON = (
     " election. Stop the controller whose candidacy makes a healthy leader renounce: two of three"
     " are a quorum, and both are then needed. Since 4.0 it asks first (pre-vote)."
 )
-_STATES = "candidate", "leader"
+_KINDS = {"candidate": "stands", "leader": "wins"}
+"""What a log says of a controller that comes to a state."""
 _FIRST = (
     "handle_vote",
     "become_leader",
@@ -87,10 +87,13 @@ def leader(world: World, stopped: frozenset[int] = frozenset()) -> int:
     return max(led, key=lambda each: s.current_epoch[each], default=0)
 
 
-def _epochs(row: bytes) -> list[tuple[int, str]]:
+def _standing(row: bytes) -> list[tuple[int, str]]:
+    """Each controller's epoch, and whether it is a candidate or leads."""
     s = view_of(model().layout, row)
-    named = {each: [name for name in _STATES if s.state[each] == name] for each in SERVERS}
-    return [(s.current_epoch[each], "".join(named[each])) for each in SERVERS]
+    return [
+        (s.current_epoch[each], next((name for name in _KINDS if s.state[each] == name), ""))
+        for each in SERVERS
+    ]
 
 
 class _Run:
@@ -108,14 +111,12 @@ class _Run:
         return found.taken and self._to(found.row)
 
     def _to(self, row: bytes) -> bool:
-        for server, (old, new) in enumerate(
-            zip(_epochs(self.world.row), _epochs(row), strict=True), 1
-        ):
-            kinds = {"candidate": "stands", "leader": "wins"}
-            if old[1] != new[1] and new[1] in kinds:
-                self.told.append(Told(self.minute, server, kinds[new[1]], new[0]))
-            elif old[1] == "leader" and new[1] != "leader":
-                self.told.append(Told(self.minute, server, "deposed", old[0]))
+        changes = zip(SERVERS, _standing(self.world.row), _standing(row), strict=True)
+        for server, (epoch, before), (later, after) in changes:
+            if before != after and after in _KINDS:
+                self.told.append(Told(self.minute, server, _KINDS[after], later))
+            elif before == "leader" != after:
+                self.told.append(Told(self.minute, server, "deposed", epoch))
         own = bytearray(row)
         s = view_of(model().layout, own)
         without_history(s, model().constants)
@@ -134,8 +135,7 @@ class _Run:
 
     def links(self, down: frozenset[int]) -> None:
         """Cut these controllers off, and none else."""
-        pairs = {"{1, 2}": 1, "{1, 3}": 2, "{2, 3}": 3}
-        cut = [k for pair, k in pairs.items() if any(str(each) in pair for each in down)]
+        cut = [k for k, pair in enumerate(((1, 2), (1, 3), (2, 3)), 1) if not down.isdisjoint(pair)]
         self.take(f"change_network_connectivity(down={{{', '.join(map(str, cut))}}})")
 
     def elect(self, candidates: list[int]) -> None:
@@ -190,7 +190,7 @@ class Night:
     def __init__(self, flaky: int, keys: tuple[str, ...] = ()):
         self.world = World(next(initial(model())).row, flaky)
         self.minute, self.offline, self.stopped = -7, 0, frozenset[int]()
-        self.is_over, self.kept = False, 0
+        self.is_over = False
         self.screen: list[dict[str, str]] = []
         self.told: list[Told] = []
         self.moments: list[dict[str, Any]] = []
@@ -211,7 +211,7 @@ class Night:
             self.give(key)
 
     def _show(self, kind: str, text: str) -> None:
-        self.screen.append({"kind": kind, "text": text, "time": hour(self.minute)})
+        self.screen.append({"kind": kind, "text": text})
 
     def _pass(self, minutes: int, run: _Run | None = None) -> None:
         for _ in range(minutes):
@@ -230,8 +230,7 @@ class Night:
                 fields = {"epoch": each.epoch, "later": each.epoch + 1}
                 time = at(self.minute) + 2_140 + 170 * k
                 self.writer.line(each.server + 100, each.kind, time, **fields)
-                if not self.is_over or len(self.told) + k < self.kept:
-                    self._show("log", _short(self.writer.lines[-1]))
+                self._show("log", _short(self.writer.lines[-1]))
             self.told += run.told
             if run.told:
                 self._remember("an election")
@@ -266,13 +265,14 @@ class Night:
                 run.cut_off(server, others, led)
             else:
                 run.links(self.stopped)
-        self.is_over, self.kept = name == "close", len(self.told) + _LINES_AT_THE_END
+        self.is_over, begun = name == "close", len(self.screen)
         self._pass(UNTIL if self.is_over else minutes, run)
         if name == "status":
             self._status()
         if self.is_over:
-            more = len(self.told) - self.kept
+            more = len(self.screen) - begun - _LINES_AT_THE_END
             if more > 0:
+                del self.screen[-more:]
                 self._show("log", f"… and {more} lines more like these, until {hour(self.minute)}")
             self._remember("the watch ends")
 
@@ -348,15 +348,13 @@ def best(flaky: int) -> tuple[str, ...]:
     average over the controllers that may have the bad link."""
     story = Night(flaky).story
     alike = [each for each in SERVERS if Night(each).story == story]
-    plans = {}
     every = ("restart1", "restart2", "restart3", "stop1", "stop2", "stop3", "wait")
-    for length in range(2):
-        for plan in product(every, repeat=length):
-            try:
-                nights = [Night(each, (*plan, "close")) for each in alike]
-            except LabError:
-                continue
-            plans[(*plan, "close")] = sum(each.offline for each in nights)
+    plans = {}
+    for plan in (("close",), *((each, "close") for each in every)):
+        try:
+            plans[plan] = sum(Night(each, plan).offline for each in alike)
+        except LabError:
+            continue
     return min(plans, key=lambda plan: (plans[plan], len(plan)))
 
 
@@ -372,10 +370,10 @@ def flaky_of(seed: int) -> int:
 
 
 def view(seed: int, keys: tuple[str, ...]) -> dict[str, Any]:
-    """The case as plain values, as `play.view` gives the others."""
+    """The case as plain values, as `Play.view` gives the others."""
     flaky = flaky_of(seed)
     night = Night(flaky, keys)
-    rewind, offered = None, [night.offered(each) for each in night.possible()]
+    rewind = None
     if night.is_over:
         plan = best(flaky)
         par = Night(flaky, plan)
@@ -397,18 +395,12 @@ def view(seed: int, keys: tuple[str, ...]) -> dict[str, Any]:
             "moments": night.shown_moments(),
         }
     return {
-        "case": NAME,
-        "seed": seed,
-        "keys": [*keys],
         "title": TITLE,
         "clock": hour(night.minute),
         "about": "Kafka 3.9.1 · three controllers",
         "offline": night.offline,
         "of": "no active controller",
         "screen": night.screen,
-        "choices": [each for each in offered if not each["look"]],
-        "looks": [each for each in offered if each["look"]],
-        "over": night.is_over,
-        "link": f"{NAME}~{seed}~{'.'.join(keys)}",
+        "offered": [night.offered(each) for each in night.possible()],
         "rewind": rewind,
     }

@@ -8,14 +8,7 @@ import pytest
 from kafka_spec.settings import RELEASES
 from protocol_lab.cli import main
 from protocol_lab.errors import LabError
-from real_systems.kafka.cluster_settings import (
-    ROWS,
-    Settings,
-    golden_cells,
-    read,
-    release_of,
-    row_of,
-)
+from real_systems.kafka.cluster_settings import FIRST, ROWS, Settings, read, release_of, row_of
 from real_systems.kafka.logs.report import recorded as recorded_logs
 from real_systems.kafka.promise_of_logs import NEXT, outlook
 from real_systems.promise_page import cell_of
@@ -160,7 +153,7 @@ def test_the_last_replica_is_passed_over_and_elr_keeps_it():
 def test_each_cell_names_its_recorded_runs():
     """Those that exist of its release and outcome; a cell that is lost shows one."""
     seen = {}
-    for settings, row, (states, *_, steps, is_destroyed) in golden_cells():
+    for settings, row, (states, *_, steps, is_destroyed) in FIRST.golden_cells():
         cell = Cell(settings, row, states, tuple(steps))
         runs = cell.recordings
         for each in runs:

@@ -16,6 +16,7 @@ from real_systems.kafka.kraft import KRaftCluster
 from real_systems.kafka.picture import describe_quorum, is_quorum_turn
 from real_systems.kafka.record_batches import crc32c, cut, stored_records
 from real_systems.kafka.zookeeper import ZooKeeperCluster
+from real_systems.runner.recordings import Recording
 from real_systems.runner.stories import Run, story_of
 from tests import ROOT
 
@@ -91,11 +92,11 @@ def test_releases_are_known_by_their_numbers():
 
 def test_a_cluster_says_for_which_releases_it_is(monkeypatch):
     with pytest.raises(LabError, match=r"under ZooKeeper: take 3\.3\.0 or later"):
-        KRaftCluster(Run(None, "2.1.1", {}, None, print))
+        KRaftCluster(Run(None, Recording("a", "2.1.1", {}), print, print))
     only = [Path("zookeeper-3.8.4.jar")]
     monkeypatch.setattr(Cluster, "__init__", lambda self, *_: setattr(self, "jars", only))
     with pytest.raises(LabError, match=r"no zkclient.*: take 2\.1\.1 or an earlier release"):
-        ZooKeeperCluster(Run(None, "3.6.2", {}, None, print))
+        ZooKeeperCluster(Run(None, Recording("a", "3.6.2", {}), print, print))
 
 
 def test_the_story_on_the_page_has_acts_that_there_are(here):

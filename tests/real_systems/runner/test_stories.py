@@ -23,17 +23,17 @@ from real_systems.runner.story_views import StoryRun, decisive
 def stub(run):
     """A system in which acts do nothing but are recorded."""
     run.say("starting")
-    yield run.recorder
+    yield run
 
 
-def loss(recorder) -> None:
+def loss(run) -> None:
     """Two values are acknowledged, and one is left."""
-    recorder.act("a is sent", "acknowledged", {"copies": 1})
-    recorder.act("b is sent", "acknowledged", {"copies": 2}, step="send(value=2)")
-    recorder.act("nothing happens", seen={"copies": 2})
-    recorder.outcome.acknowledged += ["a", "b"]
-    recorder.outcome.readable += ["a"]
-    recorder.outcome.facts["colour"] = "red"
+    run.act("a is sent", "acknowledged", {"copies": 1})
+    run.act("b is sent", "acknowledged", {"copies": 2}, step="send(value=2)")
+    run.act("nothing happens", seen={"copies": 2})
+    run.outcome.acknowledged += ["a", "b"]
+    run.outcome.readable += ["a"]
+    run.outcome.facts["colour"] = "red"
 
 
 def describe(seen) -> Cluster:
@@ -165,7 +165,7 @@ def test_a_story_that_fails_says_where(own_story, capsys):
     own_story('stage.act("it happens")', "stage.produce()")
     assert main(["real", "mine.py", "--release", "1.0.0"]) == 3
     err = capsys.readouterr().err
-    assert "mine can't go on: AttributeError: 'Recorder' object has no attribute 'produce'" in err
+    assert "mine can't go on: AttributeError: 'Run' object has no attribute 'produce'" in err
     assert "(mine.py, line 7)" in err
 
 
