@@ -151,10 +151,9 @@ class Play:
         if key not in every:
             raise LabError(f"{key!r} can't be done here: choose one of {', '.join(every) or '-'}.")
         command = every[key]
-        begun = self.desk.clock
         outcome = done(self.world, self.desk, command)
         text = f"you: {_choice(command, self.world, self.desk)[0]}"
-        self._remember(begun, text, self.world, self.beliefs, "")
+        self._remember(self.desk.clock, text, self.world, self.beliefs, "")
         others = [(each, done(each, self.desk, command)) for each in self.beliefs]
         paths = [_path(each, after.events) for each, after in others]
         logged = [*_path(self.world, outcome.events)][-1]
@@ -167,7 +166,7 @@ class Play:
         )
         self.world, self.desk = outcome.world, outcome.desk
         self.offline += outcome.offline
-        self._tell(command, begun, outcome.events, outcome.seen[1], paths)
+        self._tell(command, outcome.events, outcome.seen[1], paths)
         last = self.moments[-1]
         if command.name == "close":
             self._remember(self.desk.clock, "the watch ends", self.world, self.beliefs, "")
@@ -181,7 +180,6 @@ class Play:
     def _tell(
         self,
         command: Command,
-        begun: int,
         events: tuple[Event, ...],
         seen: Any,
         paths: list[dict[Logged, World]],
