@@ -28,7 +28,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Puts these children in the place of what an element had. All scripts of the stepper change its
+/** Puts these children in the place of what an element had. All scripts of widgets change their
  * contents through this or `h`: the browser's own functions would write a null out as a word. */
 function put(element, ...children) {
   element.replaceChildren(...contents(children));
