@@ -431,16 +431,11 @@ function render({ model: widget, el }) {
 
   // --- The keyboard ---
 
-  const KEYS = {
-    ArrowLeft: "undo",
-    ArrowRight: "redo",
-    PageUp: "undo",
-    PageDown: "redo",
-    Home: "first",
-    End: "last",
-  };
+  const KEYS = { ArrowLeft: "undo", ArrowRight: "redo", Home: "first", End: "last" };
+  const OF_A_CLICKER = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
 
-  function press(name) {
+  function press(key) {
+    const name = OF_A_CLICKER[key] ?? key;
     if (isInLesson()) return pressInLesson(name);
     if (lesson && name === "w") stepAside();
     else if (KEYS[name]) act({ command: KEYS[name] });
@@ -458,8 +453,6 @@ function render({ model: widget, el }) {
   const BEAT_KEYS = {
     ArrowLeft: () => goToBeat(lesson.at - 1),
     ArrowRight: () => goToBeat(lesson.at + 1),
-    PageUp: () => goToBeat(lesson.at - 1),
-    PageDown: () => goToBeat(lesson.at + 1),
     Home: () => goToBeat(0),
     End: () => goToBeat(lesson.farthest),
     " ": () => skip() || goToBeat(lesson.at + 1),

@@ -42,6 +42,16 @@ function contents(children) {
   return present;
 }
 
+/** Puts a text on the clipboard; returns whether that worked: browsers keep it from pages without https. */
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Keeps keyboard focus and scrolling where they are while `change` rebuilds parts of `root`. */
 function keepingPlace(root, change) {
   const focused = root.contains(document.activeElement) ? document.activeElement : null;
