@@ -7,97 +7,64 @@ end.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 from protocol_lab.drawing.pictures import caption, fitted, picture, size_of
-from protocol_lab.drawing.state_table import Line, state_table
-from protocol_lab.errors import LabError, quoted
+from protocol_lab.drawing.state_table import state_table
 from protocol_lab.model.spec import Model
 from protocol_lab.traces.walk import Moment, Walk
 
 SHARED, SAME, ELSEWHERE, ONLY_HERE = "shared", "same", "elsewhere", "only here"
+"""The kinds of steps: before the fork; after it taken by the other side at the same place, at
+another one, or not at all."""
 
 
-@dataclass(frozen=True)
-class SideStep:
-    """One step of one side. kind: "shared" before the fork; after it "same" if the other side
-    takes the same step at the same place, "elsewhere" if at another one, or "only here"."""
+def compare_branches(walk: Walk, left: str, right: str, step: int, room: int) -> dict[str, Any]:
+    """Two branches of a walk, at so many steps after their fork, as plain values.
 
-    text: str
-    kind: str
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two walks at `step` steps after their fork.
-
-    left, right: the moments shown. fork: the number of the last common state, from 1. steps: for
-    each number of steps from the start, those of the left and the right side; None where one has
-    ended. differences: the lines of the state table that differ, for the right state compared with
-    the left. last: the largest `step` that shows anything new.
+    sides: each name with the state, its caption, and a picture for a room of this width. fork: the
+    number of the last common state, from 1. at: the steps after it, and last: the most that show
+    anything new. equal: are both states the same? steps: for each number of steps from the start,
+    the text and kind of that of each side; None where one has ended. differences: the lines of the
+    state table that differ, for the right state compared with the left.
     """
-
-    model: Model
-    left: Moment
-    right: Moment
-    names: tuple[str, str]
-    fork: int
-    step: int
-    last: int
-    steps: list[tuple[SideStep | None, SideStep | None]]
-    differences: list[Line]
-
-    def pictures(self, room: int) -> list[str]:
-        """Both states as SVG texts, beside each other in a room of this width, or below each other
-        if that is too narrow. Without marks, which would show differences from other states."""
-        draws = [partial(picture, self.model, each.row) for each in (self.left, self.right)]
-        beside = fitted(draws, room // 2, alone=True)
-        is_narrow = max(size_of(each)[0] for each in beside) > room // 2
-        return fitted(draws, room, alone=True) if is_narrow else beside
-
-    def to_json(self, room: int) -> dict[str, Any]:
-        """All of it as plain values."""
-        sides = zip(self.names, (self.left, self.right), self.pictures(room))
-        return {
-            "sides": [
-                {
-                    "name": name,
-                    "depth": moment.depth,
-                    "caption": caption(self.model, moment),
-                    "picture": svg,
-                }
-                for name, moment, svg in sides
-            ],
-            "fork": self.fork,
-            "step": self.step,
-            "last": self.last,
-            "equal": self.left.row == self.right.row,
-            "steps": [[each and asdict(each) for each in pair] for pair in self.steps],
-            "differences": [asdict(each) for each in self.differences],
-        }
+    model, names = walk.model, (left, right)
+    paths = [walk.branches[name].path() for name in names]
+    fork = _fork(*paths)
+    last = max(map(len, paths)) - fork
+    at = max(0, min(step, last))
+    here = [path[max(0, min(fork + at, len(path)) - 1)] for path in paths]
+    sides = zip(names, here, _pictures(model, here, room))
+    return {
+        "sides": [
+            {
+                "name": name,
+                "depth": moment.depth,
+                "caption": caption(model, moment),
+                "picture": svg,
+            }
+            for name, moment, svg in sides
+        ],
+        "fork": fork,
+        "at": at,
+        "last": last,
+        "equal": here[0].row == here[1].row,
+        "steps": _aligned(*paths, fork),
+        "differences": [
+            asdict(line) for line in state_table(model, here[1].row, here[0].row) if line.differs
+        ],
+    }
 
 
-def compare_branches(walk: Walk, left: str, right: str, step: int | None = None) -> Comparison:
-    """Compare two branches of a walk.
-
-    step: how many steps after the fork (0 is the last common state; None: the end). Raises LabError
-    for an unknown name.
-    """
-    for name in (left, right):
-        if name not in walk.branches:
-            known = ", ".join(walk.branches)
-            raise LabError(f"There is no branch {quoted(name)}; there are {known}.")
-    sides = [walk.branches[name].path() for name in (left, right)]
-    fork = _fork(*sides)
-    last = max(map(len, sides)) - fork
-    step = last if step is None else max(0, min(step, last))
-    here = [side[max(0, min(fork + step, len(side)) - 1)] for side in sides]
-    lines = state_table(walk.model, here[1].row, here[0].row)
-    differences = [line for line in lines if line.differs]
-    steps = _aligned(*sides, fork)
-    return Comparison(walk.model, *here, (left, right), fork, step, last, steps, differences)
+def _pictures(model: Model, moments: Sequence[Moment], room: int) -> list[str]:
+    """States as SVG texts, beside each other in a room of this width, or below each other if that
+    is too narrow. Without marks, which would show differences from other states."""
+    draws = [partial(picture, model, each.row) for each in moments]
+    beside = fitted(draws, room // 2, alone=True)
+    is_narrow = max(size_of(each)[0] for each in beside) > room // 2
+    return fitted(draws, room, alone=True) if is_narrow else beside
 
 
 def _fork(left: Sequence[Moment], right: Sequence[Moment]) -> int:
@@ -120,20 +87,22 @@ def _text(moment: Moment) -> str:
 
 def _aligned(
     left: Sequence[Moment], right: Sequence[Moment], fork: int
-) -> list[tuple[SideStep | None, SideStep | None]]:
+) -> list[tuple[dict[str, str] | None, ...]]:
     # Before the fork both have the same; the first moment has no step.
     first = max(fork, 1)
     later = [Counter(_text(each) for each in side[first:]) for side in (left, right)]
 
-    def side_step(k: int, side: int) -> SideStep | None:
+    def side_step(k: int, side: int) -> dict[str, str] | None:
         mine, others = (left, right) if side == 0 else (right, left)
         if k >= len(mine):
             return None
         text = _text(mine[k])
         if k < first:
-            return SideStep(text, SHARED)
-        if k < len(others) and _text(others[k]) == text:
-            return SideStep(text, SAME)
-        return SideStep(text, ELSEWHERE if later[1 - side][text] else ONLY_HERE)
+            kind = SHARED
+        elif k < len(others) and _text(others[k]) == text:
+            kind = SAME
+        else:
+            kind = ELSEWHERE if later[1 - side][text] else ONLY_HERE
+        return {"text": text, "kind": kind}
 
     return [(side_step(k, 0), side_step(k, 1)) for k in range(1, max(len(left), len(right)))]

@@ -172,16 +172,15 @@ _NEARLY = 0.85
 """Of the room's width, what a picture that is too wide may have to be made narrower."""
 
 
-def best(measure: Callable[[], Size], room: Size, of: Arrangement) -> tuple[Arrangement, Size]:
-    """The plainest shape of an arrangement in which a picture has type that is large enough within
-    a width and height, or else the largest; and its size there.
+def best(sizes: Callable[[], Iterable[Size]], room: Size, of: Arrangement) -> Arrangement:
+    """The plainest shape of an arrangement in which pictures have type that is large enough within
+    a width and height, or else the largest.
 
     If none fits at its own size, below which type can't be read, those that leave room beside them
     are tried as wide as the room, so that bars have fewer lines; then those with fewer messages;
     then, in a room that is only too low, or nearly wide enough, dense ones, and those that count
     most messages; then the stacked one. One that fits the width is better than one that has to be
-    scrolled sideways.
-    `measure()` gives the picture's width and height in the current arrangement.
+    scrolled sideways. `sizes()` gives the pictures' sizes in the current arrangement.
     """
     found: list[_Measured] = []
     shapes = [
@@ -190,12 +189,11 @@ def best(measure: Callable[[], Size], room: Size, of: Arrangement) -> tuple[Arra
     ]
 
     def try_out(arrangements: Iterable[Arrangement]) -> bool:
-        found.extend([_Measured.of(each, measure, room) for each in arrangements])
+        found.extend([_Measured.of(each, sizes, room) for each in arrangements])
         return any(each.fits for each in found)
 
-    def chosen() -> tuple[Arrangement, Size]:
-        best_one = max(found, key=lambda each: each.rank)
-        return best_one.arrangement, best_one.size
+    def chosen() -> Arrangement:
+        return max(found, key=lambda each: each.rank).arrangement
 
     if try_out(shapes):
         return chosen()
@@ -269,18 +267,19 @@ def _fitting(
 
 @dataclass(frozen=True)
 class _Measured:
-    """An arrangement, the size of the picture in it, and how many times that size fits the room."""
+    """An arrangement, and how many times the largest picture in it fits the room."""
 
     arrangement: Arrangement
-    size: Size
     across: float
     down: float
 
     @classmethod
-    def of(cls, arrangement: Arrangement, measure: Callable[[], Size], room: Size) -> "_Measured":
+    def of(
+        cls, arrangement: Arrangement, sizes: Callable[[], Iterable[Size]], room: Size
+    ) -> "_Measured":
         with arranged(arrangement):
-            width, height = measure()
-        return cls(arrangement, (width, height), room[0] / width, room[1] / height)
+            width, height = map(max, zip(*sizes()))
+        return cls(arrangement, room[0] / width, room[1] / height)
 
     @property
     def fits(self) -> bool:

@@ -43,10 +43,10 @@ def drawing_of(describe: Callable[[Any, Any], Cluster]) -> Callable[..., str]:
             before = described(previous)
             cluster = kept(key, partial(with_changes, cluster, before))
         title = cluster.title or spec_title(model.spec.name)
-        alarms = [*cluster.alarms, *broken_invariants(model, row)]
+        alarms = broken_invariants(model, row)
         if alarms and previous is not None and not broken_invariants(model, previous):
             cluster = without_yellow(cluster)
-        return draw_cluster(replace(cluster, title=title, show_title=False, alarms=alarms))
+        return draw_cluster(replace(cluster, title=title, alarms=alarms))
 
     return draw
 

@@ -181,4 +181,3 @@ class Cluster:
     lane_width: float = 120
     card_width: float = 174
     legend: str = ""
-    show_title: bool = True

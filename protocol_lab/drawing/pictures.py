@@ -170,9 +170,7 @@ def strip_of(draws: Sequence[Draw], captions: Sequence[str], columns: int, title
     return film_strip(pictures, captions, columns=columns, width=READING_WIDTH, title=title)
 
 
-def stills(
-    model: Model, moments: Sequence[Moment], width: float = READING_WIDTH, alone: bool = False
-) -> list[str]:
+def stills(model: Model, moments: Sequence[Moment], width: float, alone: bool = False) -> list[str]:
     """Pictures of these moments, as `fitted` draws them."""
     return fitted(_drawing(model, moments), width, alone)
 
@@ -190,12 +188,8 @@ def fitted(draws: Sequence[Draw], width: float, alone: bool = False) -> list[str
         with arranged(FILE):
             sizes = [size_of(draw()) for draw in draws]
         largest = [max(zip(sizes, draws), key=lambda each: each[0][side])[1] for side in (0, 1)]
-
-        def measure() -> tuple[float, float]:
-            pictures = [draw() for draw in largest]
-            return _widest(pictures), max(size_of(each)[1] for each in pictures)
-
-        arrangement, _ = best(measure, (width, inf), replace(FILE, alarms=not alone))
+        shape = replace(FILE, alarms=not alone)
+        arrangement = best(lambda: [size_of(draw()) for draw in largest], (width, inf), shape)
         with arranged(replace(arrangement, width=width) if alone else arrangement):
             return [draw() for draw in draws]
 

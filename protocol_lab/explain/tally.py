@@ -8,10 +8,26 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from protocol_lab.model.declarations import NO_LONGER, YES, Cell, Claim, lifeline
+from protocol_lab.model.declarations import (
+    NO,
+    NO_LONGER,
+    ON_ITS_WAY,
+    SILENT,
+    YES,
+    Cell,
+    Claim,
+    lifeline,
+)
 from protocol_lab.model.layout import Node, Per
 from protocol_lab.model.spec import Model, Spec
 from protocol_lab.model.state_view import view
+
+_SIGNS = {YES: "✓", NO: "✗", ON_ITS_WAY: "…", NO_LONGER: "⊘", SILENT: "–"}
+
+
+def said(cell: Cell) -> str:
+    """What a node has said, with its sign."""
+    return f"{_SIGNS[cell.kind]} {cell.word}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -62,7 +78,7 @@ class Tally:
                 {
                     "name": each.claim.name,
                     "title": each.claim.title,
-                    "cells": [vars(cell) for cell in each.cells],
+                    "cells": [{"kind": cell.kind, "text": said(cell)} for cell in each.cells],
                     "count": len(each.nodes),
                     "goal": each.goal,
                     "full": each.is_full,

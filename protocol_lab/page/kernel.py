@@ -27,7 +27,7 @@ from protocol_lab.page.searches import (
     question,
 )
 from protocol_lab.spec_files import value_of_cells
-from protocol_lab.stepper.live import Live, Show, shown
+from protocol_lab.stepper.live import Job, Live, Show, shown
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.starting_point import Session, resumed
 from protocol_lab.teaching.challenges import remember_shortest
@@ -57,18 +57,18 @@ class PageLive(Live):
         self._asked: asyncio.Future | None = None
 
     def cancel(self, key: str) -> None:
-        """Cancel the computation of this key: its callback is not called any more."""
+        """Stop this key's job; its `done` is not called any more."""
         self._latest += key == "near"
         super().cancel(key)
 
-    def ask(self, key: str, job: Callable[..., Any], done: Callable[[Any], None]) -> None:
+    def submit(self, key: str, job: Job, done: Callable[[Any], None]) -> None:
         """Run job(stopped), which is stopped after a while: the page hears nothing meanwhile."""
 
         def limited(stopped: Callable[[], bool]) -> Any:
             until = time.monotonic() + _MOST_SECONDS
             return job(lambda: stopped() or time.monotonic() > until)
 
-        super().ask(key, limited, done)
+        super().submit(key, limited, done)
 
     def near(self, model: Model, row: bytes, invariants: list[str], show: Show) -> None:
         """Show the distances from a state, and after each step that can be taken."""

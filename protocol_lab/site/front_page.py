@@ -35,13 +35,6 @@ _WIDE = replace(_FILM, width=612, dense=True, box=100)
 _NARROW = replace(_FILM, narrow=True, stacked=True, width=324)
 
 
-def _style() -> str:
-    """The page's own style sheet, and the film's pictures in the colours of its dark theme."""
-    dark = f':root[data-theme="dark"] .lab-film {{ {palette.variables(palette.DARK)} }}'
-    own = _STYLE.read_text(encoding="utf-8")
-    return "\n".join([own, dark, palette.theme_css(".lab-film")])
-
-
 def in_reading_order(template: str, documents: list[str]) -> list[str]:
     """The documents: the notebooks to begin with, the lessons in the order of the template's cards,
     and the others."""
@@ -78,7 +71,7 @@ def page(
         lessons = [each for each in documents if _folder(each) == name]
         match what:
             case "style":
-                return _style()
+                return _STYLE.read_text(encoding="utf-8") + palette.theme_css(".lab-film")
             case "film":
                 return _film(name, lines.splitlines())
             case "stepper":

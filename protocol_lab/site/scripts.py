@@ -8,12 +8,17 @@ from pathlib import Path
 from protocol_lab.drawing import palette
 from protocol_lab.stepper.widget import PARTS, style
 from protocol_lab.teaching.incident import INCIDENT_SCRIPT, INCIDENT_STYLE
+from protocol_lab.teaching.question_card import joined
 
 _HERE = Path(__file__).parent / "js"
 _PAGE = Path(__file__).parents[1] / "page" / "js"
 _SEARCH = Path(__file__).parents[1] / "wasm" / "js" / "search.js"
 _DARK_PICTURES = Path(__file__).parents[1] / "drawing" / "dark.css"
-_PARTS = ("film.js", "reading.js", "page.js")
+_LIVE = ("engine", "live", "exercises", "dropped_files", "asked_table")
+_PARTS = (
+    *(_PAGE / f"{each}.js" for each in _LIVE),
+    *(_HERE / f"{each}.js" for each in ("film", "reading", "page")),
+)
 
 
 def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
@@ -22,25 +27,16 @@ def script(engine: str = "", places: Mapping[str, str] | None = None) -> str:
     engine: the file beside it with the page's Python; none: steppers show their own path only.
     places: the page of each challenge, by its name.
     """
-    stepper = [each.read_text(encoding="utf-8") for each in PARTS]
-    own = [(_HERE / part).read_text(encoding="utf-8") for part in _PARTS]
-    body = "\n".join([*stepper, INCIDENT_SCRIPT.read_text(encoding="utf-8")])
-    body = body.replace("export default { render };", "")
-    names = ("engine", "live", "exercises", "dropped_files", "asked_table")
-    live = [_PAGE / f"{name}.js" for name in names]
-    parts = [_SEARCH, _PAGE / "worker.js"]
-    worker = "\n".join(each.read_text(encoding="utf-8") for each in parts)
-    worker = worker.replace("export function", "function")
+    widgets = joined(*PARTS, INCIDENT_SCRIPT).replace("export default { render };", "")
+    worker = joined(_SEARCH, _PAGE / "worker.js").replace("export function", "function")
     named = (
         f"const ENGINE = {json.dumps(engine)}, WORKER = {json.dumps(worker)},"
         f" PLACES = {json.dumps(dict(places or {}))};"
     )
-    own = [named, *(each.read_text(encoding="utf-8") for each in live), *own]
-    return "\n".join(["(() => {", '"use strict";', body, *own, "})();", ""])
+    return "\n".join(["(() => {", '"use strict";', widgets, named, joined(*_PARTS), "})();", ""])
 
 
 def style_sheet() -> str:
     """The stepper's style sheet, and what the pages add to it."""
-    parts = (INCIDENT_STYLE, _DARK_PICTURES, _HERE.parent / "page.css")
-    own = "".join(part.read_text(encoding="utf-8") for part in parts)
+    own = joined(INCIDENT_STYLE, _DARK_PICTURES, _HERE.parent / "page.css")
     return style() + palette.style_sheet("body") + own

@@ -80,13 +80,14 @@ def _settled(lesson: PlayedLesson) -> dict[str, Any]:
 
 ROOMS = {
     "wide": (800, 440),
-    "low": (824, 345),
+    "low": (824, 335),
     "small": (704, 440),
-    "small and low": (704, 345),
+    "small and low": (704, 335),
     "narrow": (352, 2000),
 }
-"""The spaces for which pictures are drawn, in pixels: on a page and in a low window, also where the
-window has 1280 pixels and the page's contents are beside them, and on a phone."""
+"""The spaces for which pictures are drawn, in pixels: on a page; in a low window, or in one of 720
+pixels above the board of a lesson; both also where the window has 1280 pixels and the page's
+contents are beside them; and on a phone."""
 
 AUDIENCE = (1228, 990)
 """The space of a lesson's picture in the presenter's view, on a screen of 1920 by 1080 pixels."""

@@ -109,7 +109,7 @@ _MOST_STATES = 40
 hard to read beside the lists."""
 
 
-class Live:
+class Live(Background):
     """The computations of one widget. It runs its callbacks on the thread that created it; where no
     event loop runs, on its own threads."""
 
@@ -117,22 +117,9 @@ class Live:
     """How long a search for a state may take; None: until it is stopped."""
 
     def __init__(self) -> None:
-        self._post = _on_this_thread()
-        self._background = Background(self._post)
+        super().__init__(_on_this_thread())
         self._nearness: tuple[Any, Nearness] | None = None
         self._enough: dict[str, Event] = {}
-
-    def close(self) -> None:
-        """Stop everything."""
-        self._background.close()
-
-    def cancel(self, key: str) -> None:
-        """Cancel the computation of this key: its callback is not called any more."""
-        self._background.cancel(key)
-
-    def ask(self, key: str, job: Callable[..., Any], done: Callable[[Any], None]) -> None:
-        """Run job(stopped), and call `done` with its result or a LabError."""
-        self._background.submit(key, job, done)
 
     def near(self, model: Model, row: bytes, invariants: list[str], show: Show) -> None:
         """Show the distances from a state, and after each step that can be taken.
@@ -164,7 +151,7 @@ class Live:
             if answer is not None:
                 show({"notice": str(answer)} if isinstance(answer, LabError) else answer)
 
-        self.ask(key, job, done)
+        self.submit(key, job, done)
 
     def _nearness_of(self, model: Model, invariants: list[str]) -> "Nearness":
         """The last computation, if it is about the same model: it remembers what it has
@@ -248,7 +235,7 @@ class Live:
             finally:
                 enough.set()  # a report after the answer would hide it
 
-        self.ask(key, run, done)
+        self.submit(key, run, done)
 
     def stop(self, key: str) -> None:
         """Stop the search for a state ("find"), which answers with what it knows, or that for a

@@ -142,15 +142,9 @@ def _translated(model: Model) -> tuple[dict[str, str], str]:
 def compare(walk: Walk, options: Options) -> dict[str, Any]:
     """Two branches side by side at the same number of steps."""
     left, right = _compared(walk, options)
-    compared = compare_branches(walk, left, right, options.at)
     room = (options.stage.room[0] if options.stage else READING_WIDTH) - _BESIDE_TWO
-    return {
-        "branches": list(walk.branches),
-        "left": left,
-        "right": right,
-        "at": compared.step,
-        **compared.to_json(room),
-    }
+    compared = compare_branches(walk, left, right, options.at, room)
+    return {"branches": list(walk.branches), "left": left, "right": right, **compared}
 
 
 def board(walk: Walk, options: Options) -> dict[str, Any]:

@@ -362,7 +362,7 @@ class PlainStepper:
                     beats[number] = beat
                     self.show("lesson", {**self.lesson, "beats": beats})
 
-        self._live.ask("answer", lambda stopped: lesson.settle(number), done)
+        self._live.submit("answer", lambda stopped: lesson.settle(number), done)
 
     def _show_code(self, message: dict) -> None:
         self._options.code = bool(message["shown"])
@@ -534,7 +534,7 @@ class PlainStepper:
                 self.refresh_safely()
 
         walk, taken = session.walk, list(session.hints)
-        self._live.ask("hint", lambda stopped: next_hint(challenge, walk, taken, stopped), done)
+        self._live.submit("hint", lambda stopped: next_hint(challenge, walk, taken, stopped), done)
 
     def _lay_shortest(self, _: dict) -> None:
         """Put a shortest path beside the learner's, and open the comparison."""
@@ -569,7 +569,7 @@ class PlainStepper:
     def _seek_par(self) -> None:
         challenge = self.session.challenge
         if challenge is not None:
-            self._live.ask(
+            self._live.submit(
                 "par", lambda stopped: par(challenge, stopped), lambda _: self.refresh_safely()
             )
 

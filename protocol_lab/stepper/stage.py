@@ -1,9 +1,8 @@
 """The cluster's picture, as large as its space allows, arranged for a whole walk."""
 
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 
 from protocol_lab.drawing.arrangement import (
     FROM_THE_LAST_ROW,
@@ -80,11 +79,9 @@ class Stage:
         chosen = self._arrangement, self._size
         for self._places in (Places(), Places(down=False)):
             self._arrangement, self._size = chosen
-            with keeping(self._places):
-                for _ in range(2):  # the first time notes the rooms
-                    sizes = _measured(walk, every, self._arrangement)
-                self._size = reduce(_around, sizes.values())
-                if not self._can_be_read() and len(every) <= _SHORT:
+            self._measure_twice(walk, every)
+            if not self._can_be_read() and len(every) <= _SHORT:
+                with keeping(self._places):
                     self._choose(walk, every)
             if self._can_be_read():
                 return
@@ -108,10 +105,10 @@ class Stage:
             sizes_of_few = partial(self._tried_sizes, walk, few)
             if self._for_audience:
                 self._arrangement = best_for_audience(sizes_of_few, self.room)
-            else:
-                self._arrangement = self._best(sizes_of_few)
+            else:  # for type of full size; if none fits the space, it is scrolled
+                self._arrangement = best(sizes_of_few, self.room, SCREEN)
             sizes = _measured(walk, every, self._arrangement)
-            self._size = reduce(_around, sizes.values())
+            self._size = _around(*sizes.values())
             outgrown = [each for each in _largest_of(every, sizes) if each not in few]
             if self._fits(self._size) or not outgrown:
                 return few + _largest_of(every, sizes)
@@ -122,10 +119,6 @@ class Stage:
         the moments that were added last come first: they are the largest."""
         with keeping(self._places and self._places.copy()):
             return [size_of(moment_picture(walk.model, each)) for each in reversed(few)]
-
-    def _best(self, sizes: Callable[[], list[Size]]) -> Arrangement:
-        """The arrangement for type of full size; if none fits the space, it is scrolled."""
-        return best(lambda: reduce(_around, sizes()), self.room, SCREEN)[0]
 
     def _units(self, scale: float) -> Size:
         """The room in the picture's own pixels at a scale."""
@@ -160,10 +153,14 @@ class Stage:
             at = shown if not at.few_messages or fits(shown) else largest(at, "taller", _TALLER)
         at = largest(at, "box", _BOXES)
         self._arrangement = at
+        self._measure_twice(walk, moments)
+
+    def _measure_twice(self, walk: Walk, moments: list[Moment]) -> None:
+        """Take the size that all these moments need; the first time notes the parts' rooms."""
         with keeping(self._places):
-            for _ in range(2):  # the first time notes the rooms
-                sizes = _measured(walk, moments, at)
-        self._size = reduce(_around, sizes.values())
+            for _ in range(2):
+                sizes = _measured(walk, moments, self._arrangement)
+        self._size = _around(*sizes.values())
 
     def _picture(self, walk: Walk) -> str:
         with arranged(self._arrangement), keeping(self._places):
@@ -195,5 +192,6 @@ def _largest_of(moments: list[Moment], sizes: dict[Moment, Size]) -> list[Moment
     return list(dict.fromkeys(max(moments, key=lambda each: sizes[each][k]) for k in (0, 1)))
 
 
-def _around(one: Size, other: Size) -> Size:
-    return max(one[0], other[0]), max(one[1], other[1])
+def _around(*sizes: Size) -> Size:
+    width, height = map(max, zip(*sizes))
+    return width, height

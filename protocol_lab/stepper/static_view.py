@@ -17,10 +17,9 @@ from protocol_lab.drawing import palette
 from protocol_lab.drawing.pictures import READING_WIDTH, image_html, stills
 from protocol_lab.drawing.svg import legend_of
 from protocol_lab.errors import LabError
-from protocol_lab.explain.tally import tally
+from protocol_lab.explain.tally import said, tally
 from protocol_lab.explain.wording import constant_texts, spec_title
 from protocol_lab.lessons.played_lesson import Beat, PlayedLesson
-from protocol_lab.model.declarations import NO, NO_LONGER, ON_ITS_WAY, SILENT, YES
 from protocol_lab.stepper import panels
 from protocol_lab.stepper.board import caption_parts, watched_invariants
 from protocol_lab.traces.walk import Walk
@@ -188,9 +187,6 @@ def _image(beat: Beat, lesson: PlayedLesson, width: int) -> str:
     return image_html(picture, lesson.lesson.title)
 
 
-_SIGNS = {YES: "✓", NO: "✗", ON_ITS_WAY: "…", NO_LONGER: "⊘", SILENT: "–"}
-
-
 def _board(lesson: PlayedLesson, beat: Beat) -> str:
     """Who has said what at a beat: a row for each claim of its part, a column for each node."""
     board = tally(lesson.walks[beat.part].model, beat.moment.row)
@@ -199,7 +195,7 @@ def _board(lesson: PlayedLesson, beat: Beat) -> str:
     rows = [
         [
             each.claim.title,
-            *(f"{_SIGNS[cell.kind]} {cell.word}".rstrip() for cell in each.cells),
+            *map(said, each.cells),
             f"{len(each.nodes)} of {each.goal}{' ✓' * each.is_full}" if each.goal else "",
         ]
         for each in board.rows

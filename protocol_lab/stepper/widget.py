@@ -19,21 +19,20 @@ from protocol_lab.stepper.static_view import lesson_text, static_html, static_le
 from protocol_lab.system.notebook_shell import display, get_ipython
 from protocol_lab.teaching import feedback
 from protocol_lab.teaching.challenges import Challenge
-from protocol_lab.teaching.question_card import CARD_SCRIPT, card_style
+from protocol_lab.teaching.question_card import CARD_SCRIPTS, card_style, display_widget, joined
 from protocol_lab.traces.scenarios import Scenario
 from protocol_lab.traces.walk import Walk
 
 _HERE = Path(__file__).parent
-_SCRIPTS = "dom kernel header challenge panels viewer moves lists timeline drawers lesson stepper"
-PARTS = (CARD_SCRIPT, *(_HERE / "js" / f"{each}.js" for each in _SCRIPTS.split()))
+_SCRIPTS = "kernel header challenge panels viewer moves lists timeline drawers lesson stepper"
+PARTS = (*CARD_SCRIPTS, *(_HERE / "js" / f"{each}.js" for each in _SCRIPTS.split()))
 """A widget is one script: its parts are joined in this order, and share their names."""
 
 
 def style() -> str:
     """The style sheet, with that of questions, and the colours of the pictures from `palette`."""
-    own = (_HERE / "stepper.css").read_text(encoding="utf-8")
     colors = palette.style_sheet(".lab-stepper") + palette.theme_css(".lab-stepper")
-    return f"{own}\n{card_style()}\n{colors}\n"
+    return f"{joined(_HERE / 'stepper.css')}\n{card_style()}\n{colors}\n"
 
 
 class Stepper(PlainStepper, anywidget.AnyWidget):
@@ -48,7 +47,7 @@ class Stepper(PlainStepper, anywidget.AnyWidget):
     Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
     """
 
-    _esm = "\n".join(part.read_text(encoding="utf-8") for part in PARTS)
+    _esm = joined(*PARTS)
     _css = style()
 
     view = traitlets.Dict().tag(sync=True)
@@ -89,20 +88,11 @@ class Stepper(PlainStepper, anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         # The drawing is an output of its own: where the widget lives its style sheet hides the
         # drawing, and where it does not (a saved notebook) the drawing is what there is.
-        display({"text/html": self._static_html(), "text/plain": self._static_text()}, raw=True)
-        bundle = self._repr_mimebundle_()
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        display({kind: data[kind] for kind in data if kind != "text/plain"}, raw=True)
-
-    def _static_html(self) -> str:
-        if self.session.lesson is not None:
-            return static_lesson(self.session.lesson)
-        return static_html(self.walk, self.session.watched)
-
-    def _static_text(self) -> str:
-        if self.session.lesson is not None:
-            return lesson_text(self.session.lesson)
-        return static_text(self.walk, self.session.watched)
+        walk, lesson, watched = self.walk, self.session.lesson, self.session.watched
+        html = static_lesson(lesson) if lesson else static_html(walk, watched)
+        text = lesson_text(lesson) if lesson else static_text(walk, watched)
+        display({"text/html": html, "text/plain": text}, raw=True)
+        display_widget(self)
 
 
 feedback.steppers.append(Stepper)

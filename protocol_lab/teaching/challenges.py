@@ -202,7 +202,7 @@ def remember_shortest(challenge: Challenge, steps: Sequence[str]) -> None:
 def par(challenge: Challenge, stopped: Callable[[], bool] | None = None) -> int | None:
     """The fewest steps to the goal; None if the search was stopped, or found no path."""
     walk = shortest(challenge, stopped)
-    return None if walk is None else _steps_to(challenge, walk, walk.moment)
+    return None if walk is None else _steps_to(challenge, walk.moment)
 
 
 def known_par(challenge: Challenge) -> int | None:
@@ -243,7 +243,7 @@ def next_hint(
     """
     if len(hints) < len(challenge.hints):
         return challenge.hints[len(hints)]
-    if _solved_at(challenge, walk, walk.moment):
+    if _goal_on(challenge, walk, walk.moment):
         return "The goal is reached already."
     if not _is_on_course(challenge, walk.moment):
         return "The given steps are not on this branch: go back to where the challenge begins."
@@ -289,15 +289,9 @@ class Score:
 
 def score(challenge: Challenge, walk: Walk, hints: int = 0) -> Score:
     """The score of a walk, from its best branch once one has reached the goal. Does not search."""
-    reached = [
-        steps
-        for end in walk.branches.values()
-        if (steps := _solved_at(challenge, walk, end)) is not None
-    ]
-    if reached:
-        return Score(min(reached), hints, True, known_par(challenge))
-    steps = _steps_to(challenge, walk, walk.moment)
-    return Score(max(0, steps), hints, False, known_par(challenge))
+    goal = _best_goal(challenge, walk)
+    steps = _steps_to(challenge, goal or walk.moment)
+    return Score(max(0, steps), hints, goal is not None, known_par(challenge))
 
 
 def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dict[str, Any]:
@@ -327,7 +321,7 @@ def progress(challenge: Challenge, walk: Walk, hints: Sequence[str] = ()) -> dic
         "full_marks": FULL_MARKS,
         "hints": list(hints),
         "next_hint": "a hint" if written > 0 else "the next step from here",
-        "told": _told(challenge, _best_end(challenge, walk)) if solved else None,
+        "told": _told(challenge, _best_goal(challenge, walk)) if solved else None,
         "next": follower.title if solved and (follower := next_challenge(challenge)) else None,
         "shortest": _texts(challenge, shortest(challenge).moment) if solved else None,
     }
@@ -343,21 +337,16 @@ def _goal(challenge: Challenge) -> str:
     return f"Reach this: {meaning or words(challenge.reach.__name__)}"
 
 
-def _best_end(challenge: Challenge, walk: Walk) -> Moment:
-    """The moment of a solved walk in which the goal is reached in the fewest steps."""
-    met = [
-        moment
-        for end in walk.branches.values()
-        for moment in end.path()
-        if _solved_at(challenge, walk, moment) is not None
-    ]
-    return min(met, key=lambda moment: moment.depth)
+def _best_goal(challenge: Challenge, walk: Walk) -> Moment | None:
+    """The moment in which the goal is reached in the fewest steps; None: in none of a walk."""
+    found = [_goal_on(challenge, walk, end) for end in walk.branches.values()]
+    return min(filter(None, found), key=lambda moment: moment.depth, default=None)
 
 
 def _told(challenge: Challenge, end: Moment) -> list[str]:
     """The steps of a path in words, as the choices say them."""
     told = []
-    for moment in end.path()[1 + len(challenge.given_steps) :]:
+    for moment in _own_path(challenge, end):
         row = moment.previous.row
         taken = find_step(challenge.model, row, moment.step.text)
         told.append(choice_sentence(challenge.model, row, taken.action, taken.args))
@@ -365,21 +354,21 @@ def _told(challenge: Challenge, end: Moment) -> list[str]:
 
 
 def _texts(challenge: Challenge, end: Moment) -> list[str]:
-    given = len(challenge.given_steps)
-    return [moment.step.text for moment in end.path()[1 + given :]]
+    return [moment.step.text for moment in _own_path(challenge, end)]
 
 
-def _solved_at(challenge: Challenge, walk: Walk, end: Moment) -> int | None:
-    """After how many of its own steps the path to a moment first reaches the goal; None: never."""
-    if not _is_on_course(challenge, end):
-        return None
-    for moment in end.path()[1 + len(challenge.given_steps) :]:
-        if challenge.is_met(walk, moment):
-            return _steps_to(challenge, walk, moment)
-    return None
+def _own_path(challenge: Challenge, end: Moment) -> list[Moment]:
+    """The path to a moment after the given steps."""
+    return end.path()[1 + len(challenge.given_steps) :]
 
 
-def _steps_to(challenge: Challenge, walk: Walk, moment: Moment) -> int:
+def _goal_on(challenge: Challenge, walk: Walk, end: Moment) -> Moment | None:
+    """The first moment on the path to another in which the goal is reached; None: never."""
+    own = _own_path(challenge, end) if _is_on_course(challenge, end) else []
+    return next((each for each in own if challenge.is_met(walk, each)), None)
+
+
+def _steps_to(challenge: Challenge, moment: Moment) -> int:
     """The steps to a moment, the given ones not counted."""
     return moment.depth - 1 - len(challenge.given_steps)
 

@@ -61,8 +61,9 @@ class DrawnFeedback(Feedback):
         display({"text/markdown": self._repr_markdown_(), "text/plain": repr(self)}, raw=True)
         display({"text/html": self._drawing()}, raw=True)
         if get_ipython() is not None and steppers:
-            bundle = _stepping(self.walk)._repr_mimebundle_()
-            display({kind: bundle[kind] for kind in bundle if kind != "text/plain"}, raw=True)
+            from protocol_lab.teaching.question_card import display_widget
+
+            display_widget(_stepping(self.walk))
 
     def _drawing(self) -> str:
         """The last state of the walk, and below it the last ones, folded."""

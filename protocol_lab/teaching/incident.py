@@ -9,11 +9,10 @@ import anywidget
 import traitlets
 
 from protocol_lab.system.notebook_shell import display
-from protocol_lab.teaching.question_card import card_style
+from protocol_lab.teaching.question_card import DOM_SCRIPT, card_style, display_widget, joined
 
 _HERE = Path(__file__).parent
 INCIDENT_SCRIPT, INCIDENT_STYLE = _HERE / "js" / "incident.js", _HERE / "incident.css"
-_DOM = _HERE.parent / "stepper" / "js" / "dom.js"
 _RENDER = """
 function render({ model, el }) {
   const incident = playIncident(el, { ask: async (wanted) => void model.send(wanted) });
@@ -30,10 +29,8 @@ class Incident(anywidget.AnyWidget):
     """Plays an incident. view_of(case, seed, keys): what is shown once these commands were given,
     as plain values, as `js/incident.js` takes them."""
 
-    _esm = "\n".join(
-        [_DOM.read_text(encoding="utf-8"), INCIDENT_SCRIPT.read_text(encoding="utf-8"), _RENDER]
-    )
-    _css = card_style() + INCIDENT_STYLE.read_text(encoding="utf-8")
+    _esm = joined(DOM_SCRIPT, INCIDENT_SCRIPT) + _RENDER
+    _css = card_style() + joined(INCIDENT_STYLE)
 
     view = traitlets.Dict().tag(sync=True)
 
@@ -54,6 +51,4 @@ class Incident(anywidget.AnyWidget):
         asked = f'data-module="{self._view_of.__module__}" data-first="{self.view["case"]}"'
         still = f'<div class="lab-incident-holder" {asked}><pre>{escape(screen)}</pre></div>'
         display({"text/html": still, "text/plain": screen}, raw=True)
-        bundle = self._repr_mimebundle_()
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        display({kind: data[kind] for kind in data if kind != "text/plain"}, raw=True)
+        display_widget(self)

@@ -12,14 +12,25 @@ from protocol_lab.drawing import palette
 from protocol_lab.system.notebook_shell import display
 
 _HERE = Path(__file__).parent
-CARD_SCRIPT = _HERE / "js" / "question_card.js"
-_WIDGET_SCRIPT = _HERE / "js" / "question_widget.js"
+DOM_SCRIPT, _WIDGET_SCRIPT = _HERE / "js" / "dom.js", _HERE / "js" / "question_widget.js"
+CARD_SCRIPTS = (DOM_SCRIPT, _HERE / "js" / "question_card.js")
+
+
+def joined(*parts: Path) -> str:
+    """A widget's one script, or style sheet: its parts share their names."""
+    return "\n".join(each.read_text(encoding="utf-8") for each in parts)
+
+
+def display_widget(widget: Any) -> None:
+    """Display a widget as an output of its own, without its name in words."""
+    bundle = widget._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    display({kind: data[kind] for kind in data if kind != "text/plain"}, raw=True)
 
 
 def card_style() -> str:
     """The style sheet of the card, with its colours."""
-    own = (_HERE / "question_card.css").read_text(encoding="utf-8")
-    return palette.style_sheet(":is(.lab-question, .lab-ask)") + own
+    return palette.style_sheet(":is(.lab-question, .lab-ask)") + joined(_HERE / "question_card.css")
 
 
 class Asked(Protocol):
@@ -38,7 +49,7 @@ class Asked(Protocol):
 class Card(anywidget.AnyWidget):
     """The question and its choices; says what was pressed."""
 
-    _esm = "\n".join(each.read_text(encoding="utf-8") for each in (CARD_SCRIPT, _WIDGET_SCRIPT))
+    _esm = joined(*CARD_SCRIPTS, _WIDGET_SCRIPT)
     _css = card_style()
 
     view = traitlets.Dict().tag(sync=True)
@@ -59,9 +70,7 @@ class QuestionCard:
 
     def show(self) -> None:
         """Display the card as a cell's output."""
-        bundle = self._whole._repr_mimebundle_()
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        display({kind: data[kind] for kind in data if kind != "text/plain"}, raw=True)
+        display_widget(self._whole)
 
     def _update(self) -> None:
         answer = self._question.answer

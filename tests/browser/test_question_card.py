@@ -4,7 +4,7 @@ questions in a running JupyterLab."""
 import pytest
 from playwright.sync_api import expect
 
-from protocol_lab.teaching.question_card import CARD_SCRIPT, card_style
+from protocol_lab.teaching.question_card import CARD_SCRIPTS, card_style, joined
 from protocol_lab.teaching.questions import ask
 from tests.browser.stepper_page import READ
 
@@ -48,7 +48,7 @@ def card(browser):
             return question.to_json()
 
         page.expose_function("ask", choose)
-        page.evaluate(_DRAW, [CARD_SCRIPT.read_text(encoding="utf-8"), question.to_json()])
+        page.evaluate(_DRAW, [joined(*CARD_SCRIPTS), question.to_json()])
         return page
 
     yield open_card
@@ -58,7 +58,7 @@ def card(browser):
 
 def test_a_card_says_how_far_its_run_is(card):
     page = card()
-    script = CARD_SCRIPT.read_text(encoding="utf-8")
+    script = joined(*CARD_SCRIPTS)
     page.evaluate(_WAIT, script)
     page.get_by_role("button", name="last").click()
     verdict = page.locator(".lq-verdict").last

@@ -195,12 +195,11 @@ def _walk(holders):
 
 
 def test_only_one_place_puts_contents_into_elements():
-    """The browser's own function writes a null out as a word. The card of a question is a widget
-    of its own, too, and puts only a list of elements and a text there."""
+    """The browser's own function writes a null out as a word."""
     writing = [
         part.name for part in PARTS if ".replaceChildren(" in part.read_text(encoding="utf-8")
     ]
-    assert writing == ["question_card.js", "dom.js"]
+    assert writing == ["dom.js"]
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from protocol_lab.diagrams.sequence import sequence_diagram
 from protocol_lab.diagrams.state_graph import around, reachable
 from protocol_lab.drawing import palette
 from protocol_lab.drawing.pictures import moment_picture
-from protocol_lab.drawing.state_table import state_columns
+from protocol_lab.drawing.state_table import MarkedText, state_columns
 from protocol_lab.model.step_text import initial_texts
 from protocol_lab.traces.events import (
     AT_ONCE,
@@ -383,14 +383,15 @@ def forked():
 
 
 def test_branches_are_followed_from_their_fork():
-    found = compare_branches(forked(), "main", "other", 2)
-    assert (found.fork, found.step, found.last) == (13, 2, 3)
-    assert (found.left.depth, found.right.depth) == (15, 15)
-    kinds = [tuple(each and each.kind for each in pair) for pair in found.steps]
+    found = compare_branches(forked(), "main", "other", 2, 800)
+    assert (found["fork"], found["at"], found["last"]) == (13, 2, 3)
+    assert [each["depth"] for each in found["sides"]] == [15, 15]
+    kinds = [tuple(each and each["kind"] for each in pair) for pair in found["steps"]]
     assert kinds == [("shared", "shared")] * 12 + [
         ("only here", "elsewhere"),
         ("elsewhere", "only here"),
         ("only here", None),
     ]
-    assert [each.name for each in found.differences] == ["zk_state", "replica_states[3]"]
-    assert "leader none → 3" in spoken(found.differences[0].value)
+    zookeeper, replica = found["differences"]
+    assert (zookeeper["name"], replica["name"]) == ("zk_state", "replica_states[3]")
+    assert "leader none → 3" in spoken([MarkedText(**each) for each in zookeeper["value"]])

@@ -7,8 +7,10 @@ from protocol_lab.drawing.cluster_picture.grid import (
     MARGIN,
     Grid,
     close_part,
+    draw_tag,
     highlight,
     open_part,
+    tag_width,
     words_width,
 )
 from protocol_lab.drawing.svg import Svg, total_width, wrap
@@ -87,17 +89,8 @@ def _draw_message(svg: Svg, x: float, y: float, width: float, height: float, ite
     svg.text(x + 10, name_at, item.name, bold=True, fill=tone)
     svg.text(x + 10, centre + 13, item.detail, fill=palette.MUTED)
     if item.mark:
-        room = words_width(item.mark, bold=True) + 8
         top = y - (3 if current().large else 6)  # lower where the group's name is close above it
-        svg.rect(x + width - room - 6, top, room, measures().tag, rx=7, fill=palette.ACCENT)
-        svg.text(
-            x + width - room / 2 - 6,
-            top + measures().tag - 3.5,
-            item.mark,
-            bold=True,
-            fill=palette.PAPER,
-            text_anchor="middle",
-        )
+        draw_tag(svg, x + width - tag_width(item.mark) - 6, top, item.mark, palette.ACCENT)
 
 
 # --- Client cards ---------------------------------------------------------------------------------

@@ -156,6 +156,25 @@ def draw_text(svg: Svg, x: float, y: float, text: Text, size: float) -> float:
     return x + room
 
 
+def draw_tag(svg: Svg, left: float, top: float, text: str, fill: str) -> None:
+    """A small label on the upper edge of a box; `tag_width` is its width."""
+    width = tag_width(text)
+    svg.rect(left, top, width, measures().tag, rx=7, fill=fill)
+    svg.text(
+        left + width / 2,
+        top + measures().tag - 3.5,
+        text,
+        bold=True,
+        fill=palette.PAPER,
+        text_anchor="middle",
+    )
+
+
+def tag_width(text: str) -> float:
+    """The width of a tag with this text."""
+    return words_width(text, bold=True) + 8
+
+
 def highlight(svg: Svg, x: float, y: float, width: float, height: float, text: Text) -> None:
     """What lies under a text that has changed, with what it was as the tooltip."""
     title = f"was {text.was}" if text.was else "changed just now"

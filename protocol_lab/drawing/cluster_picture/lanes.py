@@ -23,11 +23,13 @@ from protocol_lab.drawing.cluster_picture.grid import (
     badge_room,
     badge_width,
     close_part,
+    draw_tag,
     draw_text,
     line_width,
     open_part,
     record_height,
     size_of,
+    tag_width,
     text_room,
     words_width,
 )
@@ -132,48 +134,23 @@ def _draw_ring(svg: Svg, grid: Grid, x: float, y: float, is_late: bool) -> None:
 def _draw_gap(svg: Svg, grid: Grid, entry: Entry, x: float, y: float, removed: str) -> None:
     """A record that is not here any more: a hatched box with the word for that and the record's
     text."""
-    word = f"✗ {entry.word}" if entry.mark == "lost" else removed
-    if entry.mark == "truncated" and grid.box < WIDE_BOX:
-        word = "gone"
-    tone = palette.BAD if entry.mark == "lost" else palette.MUTED
-    svg.rect(
-        x,
-        y,
-        grid.box,
-        record_height(),
-        rx=7,
-        fill=palette.BAD_PAPER if entry.mark == "lost" else palette.PAPER,
-        stroke=tone,
-        **(
-            {"stroke_width": 2.4}
-            if entry.mark == "lost"
-            else {"stroke_width": 1.5, "stroke_dasharray": "2 3"}
-        ),
-    )
-    paper = palette.BAD_PAPER
-    if entry.mark == "truncated":
-        paper = palette.PAPER
+    is_lost = entry.mark == "lost"
+    word = f"✗ {entry.word}" if is_lost else removed if grid.box >= WIDE_BOX else "gone"
+    tone, paper = (palette.BAD, palette.BAD_PAPER) if is_lost else (palette.MUTED, palette.PAPER)
+    border = {"stroke_width": 2.4} if is_lost else {"stroke_width": 1.5, "stroke_dasharray": "2 3"}
+    svg.rect(x, y, grid.box, record_height(), rx=7, fill=paper, stroke=tone, **border)
+    if not is_lost:
         svg.hatch(x + 1, y + 1, grid.box - 2, record_height() - 2)
-    middle = x + grid.box / 2
+    middle, pitch = x + grid.box / 2, 15 if current().large else 16
     lines = [
-        (word, type_size(), True, tone, None),
-        (f"{entry.label} {entry.short}".strip(), type_size(), False, palette.INK, "line-through"),
+        (word, {"bold": True, "fill": tone}),
+        (f"{entry.label} {entry.short}".strip(), {"text_decoration": "line-through"}),
     ]
-    for k, (text, size, bold, fill, decoration) in enumerate(lines):
-        width = min(grid.box - 4, text_width(text, size, bold) + 4)
-        pitch = 15 if current().large else 16
+    for k, (text, look) in enumerate(lines):
+        width = min(grid.box - 4, words_width(text, bold=not k) + 4)
         top = y + record_height() / 2 + 1 - pitch * (1 - k)
         svg.rect(middle - width / 2, top, width, pitch - 1, rx=3, fill=paper)
-        svg.text(
-            middle,
-            top + pitch - 4,
-            text,
-            size=size,
-            bold=bold,
-            fill=fill,
-            text_anchor="middle",
-            text_decoration=decoration,
-        )
+        svg.text(middle, top + pitch - 4, text, text_anchor="middle", **look)
 
 
 def _detail(grid: Grid, entry: Entry) -> str:
@@ -183,21 +160,12 @@ def _detail(grid: Grid, entry: Entry) -> str:
 
 def _draw_tag(svg: Svg, grid: Grid, x: float, y: float, text: str, short: str) -> None:
     """A small red label on the upper edge of a box."""
-    if words_width(text, bold=True) + 8 > grid.box + BOX_GAP:
+    if tag_width(text) > grid.box + BOX_GAP:
         text = short
-    width = words_width(text, bold=True) + 8
+    width = tag_width(text)
     left = x + grid.box + 3 - width if width < grid.box else x + (grid.box - width) / 2
     # Higher where the record's name is close below it.
-    top = y - (10 if current().large else 11)
-    svg.rect(left, top, width, measures().tag, rx=7, fill=palette.BAD)
-    svg.text(
-        left + width / 2,
-        top + measures().tag - 3.5,
-        text,
-        bold=True,
-        fill=palette.PAPER,
-        text_anchor="middle",
-    )
+    draw_tag(svg, left, y - (10 if current().large else 11), text, palette.BAD)
 
 
 # --- Lanes ----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Places everything in a `Cluster`, and draws it as SVG.
 
-From the top: title, information bars, the axis of offsets, one lane for each node (name, log,
+From the top: information bars, the axis of offsets, one lane for each node (name, log,
 notes) with clients beside them, alarms, messages, legend. In a narrow picture a lane's name and
 notes stand above its log. Lanes do not move when messages come and go.
 """
@@ -189,11 +189,6 @@ def draw_cluster(cluster: Cluster) -> str:
         cluster = joined(cluster)
     svg, grid, flights = Svg(type_size()), grid_of(cluster), flights_of(cluster)
     y: float = MARGIN
-    if cluster.show_title and cluster.title:
-        for line in wrap(cluster.title, grid.width - 2 * MARGIN, 15, bold=True):
-            svg.text(MARGIN, y + 13, line, size=15, bold=True)
-            y += 21
-        y += 5
     for row in _bar_rows(cluster.bars if current().bars else [], grid):
         y = _draw_bars(svg, grid, row, y) + 4
     y += 1

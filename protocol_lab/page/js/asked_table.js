@@ -110,13 +110,7 @@ function askTable(holder, engine, play) {
     void read([...target.files].map((file) => ({ path: file.name, file })));
     target.value = ""; // so that the same can be chosen again
   });
-  for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
-    holder.addEventListener(kind, (event) => {
-      event.preventDefault();
-      holder.classList.toggle("lab-over", kind === "dragenter" || kind === "dragover");
-    });
-  }
-  holder.addEventListener("drop", ({ dataTransfer }) => void dropped(dataTransfer).then(read));
+  letDrop(holder, async (files) => read(await files));
 
   function choose(said) {
     for (const select of form.querySelectorAll("select"))

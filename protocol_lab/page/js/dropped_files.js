@@ -16,13 +16,7 @@ function showDropZone(holder, newEngine) {
   holder.replaceChildren(zone, h("div", { class: "lab-search" }, bar, cancel), told, answer);
   let [reader, working] = [null, null]; // the page's Python, once it was wanted; and what it does
 
-  for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
-    zone.addEventListener(kind, (event) => {
-      event.preventDefault();
-      zone.classList.toggle("lab-over", kind === "dragenter" || kind === "dragover");
-    });
-  }
-  zone.addEventListener("drop", ({ dataTransfer }) => void run(dropped(dataTransfer)));
+  letDrop(zone, run);
 
   function chooser(label, more) {
     const input = h("input", { type: "file", multiple: true, hidden: true, ...more });
@@ -71,6 +65,17 @@ function showDropZone(holder, newEngine) {
     answer.textContent = text;
     answer.dataset.verdict = verdict;
     answer.hidden = false;
+  }
+}
+
+/** Has an element take files that are dropped on it: `take` gets the promise of them. */
+function letDrop(element, take) {
+  for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
+    element.addEventListener(kind, (event) => {
+      event.preventDefault();
+      element.classList.toggle("lab-over", kind === "dragenter" || kind === "dragover");
+      if (kind === "drop") void take(dropped(event.dataTransfer));
+    });
   }
 }
 

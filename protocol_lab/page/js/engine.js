@@ -66,7 +66,8 @@ class Engine {
 
   ask(message) {
     this.worker.postMessage(message);
-    return new Promise((resolve, reject) => (this.answered = { resolve, reject }));
+    this.answered = Promise.withResolvers();
+    return this.answered.promise;
   }
 
   /** Ends it, whatever it is doing. */

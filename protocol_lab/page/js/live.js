@@ -2,7 +2,7 @@
 // be walked, in frames; then the Python takes over where the reader stands. It has the interface of
 // the widget's model.
 
-const PHONE = 660; // pixels of a window, as in the style sheet
+const PHONE = 660; // pixels of a window whose stepper is narrow
 const LAPTOP = 560; // pixels of a picture's place
 const SMALL = 790; // from there on the pictures for wider places fit at their own size
 const LOW = 400; // pixels of its height

@@ -8,11 +8,7 @@ const framesLoaded = new Map(); // by name: { promise, resolve }
 globalThis.labReceive = (name, packed) => framesNamed(name).resolve(unpackedFrames(packed));
 
 function framesNamed(name) {
-  if (!framesLoaded.has(name)) {
-    const entry = {};
-    entry.promise = new Promise((resolve) => (entry.resolve = resolve));
-    framesLoaded.set(name, entry);
-  }
+  if (!framesLoaded.has(name)) framesLoaded.set(name, Promise.withResolvers());
   return framesLoaded.get(name);
 }
 
@@ -69,13 +65,9 @@ async function aboutLink(text) {
 function linkButton(address) {
   const label = "Copy link";
   const copyIt = async () => {
-    try {
-      await navigator.clipboard.writeText(address());
-      button.textContent = "Copied";
-    } catch {
-      history.replaceState(null, "", address());
-      button.textContent = "Copy the address above";
-    }
+    const isThere = await copied(address());
+    if (!isThere) history.replaceState(null, "", address());
+    button.textContent = isThere ? "Copied" : "Copy the address above";
     setTimeout(() => (button.textContent = label), 4000);
   };
   const title = "An address that opens this very step, in this page or in the kit (Tools, load…)";

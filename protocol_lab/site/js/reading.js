@@ -114,16 +114,11 @@ function explainTerms() {
 
 function offerCopies() {
   for (const cell of document.querySelectorAll(".cell_input pre")) {
-    const copied = h("button", { class: "lab-copy", "aria-label": "Copy this cell" }, "copy");
-    copied.addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(cell.textContent);
-        copied.textContent = "copied";
-      } catch {
-        getSelection().selectAllChildren(cell);
-      }
-    });
-    cell.parentElement.append(copied);
+    const onclick = async ({ target }) => {
+      if (await copied(cell.textContent)) target.textContent = "copied";
+      else getSelection().selectAllChildren(cell);
+    };
+    cell.parentElement.append(h("button", { class: "lab-copy", "aria-label": "Copy this cell", onclick }, "copy"));
     cell.setAttribute("tabindex", "0"); // it scrolls, and must do so by keyboard
   }
 }

@@ -121,7 +121,11 @@ function drawExport(view, send, ui) {
     { "data-key": "export-format", onchange: () => write() },
     view.formats.map((each) => h("option", { value: each, selected: each === ui.format }, each)),
   );
-  const copying = button("export-copy", "copy", () => copy(text), { type: "button", disabled: !shown?.text });
+  const copyIt = async () => {
+    text.select();
+    if (!(await copied(text.value))) document.execCommand("copy");
+  };
+  const copying = button("export-copy", "copy", copyIt, { type: "button", disabled: !shown?.text });
   const saving = button("export-save", "download", () => save(shown), { type: "button", disabled: !shown?.text && !shown?.data });
   const write = () => {
     ui.format = choice.value;
@@ -194,15 +198,6 @@ function form(submit, ...children) {
     submit();
   };
   return h("form", { onsubmit }, children);
-}
-
-async function copy(text) {
-  text.select();
-  try {
-    await navigator.clipboard.writeText(text.value);
-  } catch {
-    document.execCommand("copy"); // browsers keep the clipboard from pages without https
-  }
 }
 
 /** `data` is a data: address where the content is no text to be shown. */

@@ -7,13 +7,7 @@ function drawHeader(view, near, ui, act, tools) {
       { class: "ls-about" },
       h("h2", { title: view.meaning }, ui.lesson ? ui.lesson.values.title : view.title),
       h("span", { class: "ls-where" }, ui.lesson ? ui.lesson.whereabouts : whereabouts(view)),
-      more(
-        ui,
-        "constants",
-        view.constants.map((each) => each.text).join(" · ") || "no constants",
-        view.meaning,
-        h("ul", {}, view.constants.map((each) => h("li", {}, drawConstant(each), " ", each.meaning))),
-      ),
+      fold(ui, "constants", view.constants.map((each) => each.text).join(" · ") || "no constants", drawConstants(view), "ls-more"),
     ),
     h("div", { class: "ls-verdicts" }, drawVerdicts(view, ui), drawNearest(view, near, act)),
     button("tools", ui.tools ? "Tools ▴" : "Tools ▾", tools, {
@@ -43,13 +37,9 @@ function drawVerdicts(view, ui) {
   return fold(ui, "invariants", [summary], [h("div", { class: "ls-unfolded" }, inside)], "ls-more ls-state");
 }
 
-function drawConstant(each) {
-  return h("span", { class: "ls-chip", title: each.meaning }, each.text);
-}
-
-function more(ui, key, label, title, content) {
-  const inside = h("div", { class: "ls-unfolded" }, h("p", {}, title), content);
-  return fold(ui, key, [label], [inside], "ls-more");
+function drawConstants({ meaning, constants }) {
+  const drawn = constants.map((each) => h("li", {}, h("span", { class: "ls-chip", title: each.meaning }, each.text), " ", each.meaning));
+  return h("div", { class: "ls-unfolded" }, h("p", {}, meaning), h("ul", {}, drawn));
 }
 
 /** Something that unfolds, and stays as it is while the rest is drawn anew. */

@@ -10,7 +10,7 @@ const COMMIT = { duration: 360, delay: 560, easing: EASING, fill: "backwards" };
 const LATE = { duration: 160, delay: 920, fill: "backwards" }; // what is promised, once the line has moved
 const FROM_CLIENT = 160; // from how far to the right a client's record comes, where the clients stand
 const FALL = 70; // how far a truncated record falls, in the picture's own pixels
-const DROP = -14;
+const DROP = -14; // from where a new message comes
 const BESIDE = 12; // what is seen beside a record to which a narrow field has scrolled
 
 /**
@@ -43,7 +43,7 @@ function moveParts(before, picture) {
     else if (stays) continue;
     else if (then && then.element.dataset.kind === kind) slide(now, then.box, kind === "mark" ? shift : 0, kind === "mark" ? COMMIT : MOVE);
     else if (kind === "record") arrive(now, sourceOf(now, before)?.box, shift);
-    else if (kind === "message" || kind === "badge") appear(now, DROP);
+    else if (kind === "message" || kind === "badge") now.element.animate([{ opacity: 0, transform: `translate(0, ${DROP}px)` }, {}], MOVE);
     else if (kind === "flight") now.element.animate([{ opacity: 0, transform: wayOf(now, "from") }, { opacity: 1, offset: 0.25 }, {}], arrived.length ? ANSWERED : SENT);
   }
   const [line, then] = [parts.get("line"), before.get("line")];
@@ -78,11 +78,6 @@ function flyOn(then, picture) {
   picture.append(gone);
   gone.animate([{}, { opacity: 1, offset: 0.6 }, { opacity: 0, transform: wayOf(then, "to") }], ARRIVING);
   setTimeout(() => gone.remove(), ARRIVING.duration);
-}
-
-/** What is new comes from above. */
-function appear({ element }, from) {
-  element.animate([{ opacity: 0, transform: `translate(0, ${from}px)` }, {}], MOVE);
 }
 
 /** How far the columns of the records have moved, as where longer names are beside them. */

@@ -301,8 +301,6 @@ function drawPair(pair, k, panel) {
 
 // --- Who has said what ---
 
-const SIGNS = { yes: "✓ ", no: "✗ ", "on its way": "… ", "can no longer": "⊘ ", "": "" };
-
 /** A row for each claim, a column for each node, and how far the claim is; what contradicts is marked. A
  * question about a row is answered by pressing its cells. */
 function drawBoard({ columns, rows, marks, told }, ui) {
@@ -310,8 +308,7 @@ function drawBoard({ columns, rows, marks, told }, ui) {
   const isMarked = (row, node) => marks.some((each) => each.rows.includes(row) && each.node === node);
   const cell = (row, each, k, at) => {
     const node = k + 1;
-    const word = each.word || "–";
-    const said = h("span", { class: `ls-said ls-said-${each.kind.replaceAll(" ", "-") || "nothing"}` }, SIGNS[each.kind], word);
+    const said = h("span", { class: `ls-said ls-said-${each.kind.replaceAll(" ", "-") || "nothing"}` }, each.text);
     const isAsked = ask?.claim === row.name;
     const picked = isAsked && ui.lesson.picked.has(node);
     const content = isAsked

@@ -4,7 +4,7 @@
 const PATIENCE = 2500; // after this long without an answer it says that it waits for the kernel
 const LEISURE = 1500; // after this long a kernel that has nothing to do does not know the stepper
 
-const NARROW = 620; // as in the style sheet: there the picture is as high as it needs to be
+const NARROW = 640; // pixels of the stepper: there the picture is as high as it needs to be
 const TALL = 2000;
 const SETTLED = 300;
 
@@ -351,7 +351,8 @@ function render({ model: widget, el }) {
     const { clientWidth: width, clientHeight } = parts.panel;
     const height = ui.tall ? TALL : clientHeight - 1; // as in layCluster
     if (room && root.classList.contains("ls-won")) return; // the banner makes the picture smaller, not another one
-    const known = room && Math.abs(room.width - width) < 12 && Math.abs(room.height - height) < 12;
+    const fits = (known, now) => known <= now && now < known + 12; // a larger picture would be cut
+    const known = room && fits(room.width, width) && fits(room.height, height);
     if (!width || known || model.get("view").tab !== "cluster") return;
     room = { width, height, presenting: Boolean(ui.presenting) };
     model.send({ command: "room", ...room });
@@ -359,6 +360,7 @@ function render({ model: widget, el }) {
 
   const resized = new ResizeObserver(() => {
     ui.tall = root.clientWidth <= NARROW && !ui.presenting;
+    root.classList.toggle("ls-narrow", ui.tall);
     layCluster(parts.panel, ui, [parts.panel.clientWidth, parts.panel.clientHeight]);
     clearTimeout(settling);
     settling = setTimeout(measure, 120);
@@ -431,16 +433,11 @@ function render({ model: widget, el }) {
 
   // --- The keyboard ---
 
-  const KEYS = {
-    ArrowLeft: "undo",
-    ArrowRight: "redo",
-    PageUp: "undo",
-    PageDown: "redo",
-    Home: "first",
-    End: "last",
-  };
+  const KEYS = { ArrowLeft: "undo", ArrowRight: "redo", Home: "first", End: "last" };
+  const OF_A_CLICKER = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
 
-  function press(name) {
+  function press(key) {
+    const name = OF_A_CLICKER[key] ?? key;
     if (isInLesson()) return pressInLesson(name);
     if (lesson && name === "w") stepAside();
     else if (KEYS[name]) act({ command: KEYS[name] });
@@ -458,8 +455,6 @@ function render({ model: widget, el }) {
   const BEAT_KEYS = {
     ArrowLeft: () => goToBeat(lesson.at - 1),
     ArrowRight: () => goToBeat(lesson.at + 1),
-    PageUp: () => goToBeat(lesson.at - 1),
-    PageDown: () => goToBeat(lesson.at + 1),
     Home: () => goToBeat(0),
     End: () => goToBeat(lesson.farthest),
     " ": () => skip() || goToBeat(lesson.at + 1),

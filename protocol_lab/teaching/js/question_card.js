@@ -1,6 +1,6 @@
 // The card of a question: its choices, the answer in the place where it was asked, and a poll of a room.
 //
-// It is a plain script: whoever draws a question joins it with its own, together with question_card.css.
+// It is a plain script: whoever draws a question joins it, after dom.js, with its own, and has question_card.css.
 //
 //   const card = questionCard(host, { question, choices, choose, giveUp });
 //   card.show({ chosen, right, why, because, failed });
@@ -21,7 +21,7 @@ function inline(text) {
   return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).map((part, k) => {
     if (k % 2 === 0) return part;
     const mark = part.startsWith("**") ? "**" : part[0];
-    return Object.assign(document.createElement(looks[mark]), { textContent: part.slice(mark.length, -mark.length) });
+    return h(looks[mark], {}, part.slice(mark.length, -mark.length));
   });
 }
 
@@ -33,30 +33,26 @@ function questionCard(host, { name, question, choices, choose, giveUp }) {
   let room = null; // what a room of learners does with the question
   let shared = {}; // what it says of it
 
-  function make(tag, attributes, ...content) {
-    const element = Object.assign(document.createElement(tag), attributes);
-    element.append(...content);
-    return element;
-  }
-
   const all = () => votes.reduce((sum, each) => sum + each, 0);
   const isAnswered = () => (state.right ?? null) !== null;
 
   // --- The parts, made once: a part that is pressed keeps the focus ---
 
-  const asked = make("p", { className: "lq-question", id: `lq-${Math.random().toString(36).slice(2)}` }, ...inline(question));
-  const buttons = choices.map((_, k) => make("button", { type: "button", onclick: () => press(k) }));
-  const group = make("div", { className: "lq-choices" }, ...buttons);
-  const verdict = make("p", { className: "lq-verdict" });
-  const skipper = make("button", { type: "button", className: "lq-skip", onclick: skip }, "I don't want to guess");
-  const opener = make("button", { type: "button", className: "lq-poll", title: "For a presenter: count the hands of a room", onclick: () => turn(choices.map(() => 0)) }, "poll");
-  const closer = make("button", { type: "button", className: "lq-poll", onclick: () => turn(null) }, "end the poll");
-  const shower = make("button", { type: "button", className: "lq-show", onclick: reveal }, "Show what happens");
-  const root = make("section", { className: "lab-question" });
-  group.setAttribute("role", "group");
-  for (const each of [root, group]) each.setAttribute("aria-labelledby", asked.id);
-  verdict.setAttribute("role", "status");
-  root.append(make("p", { className: "lq-kind" }, "Predict"), asked, group, make("div", { className: "lq-foot" }, verdict, skipper, opener, closer, shower));
+  const id = `lq-${Math.random().toString(36).slice(2)}`;
+  const buttons = choices.map((_, k) => h("button", { onclick: () => press(k) }));
+  const verdict = h("p", { role: "status" });
+  const skipper = h("button", { class: "lq-skip", onclick: skip }, "I don't want to guess");
+  const opener = h("button", { class: "lq-poll", title: "For a presenter: count the hands of a room", onclick: () => turn(choices.map(() => 0)) }, "poll");
+  const closer = h("button", { class: "lq-poll", onclick: () => turn(null) }, "end the poll");
+  const shower = h("button", { class: "lq-show", onclick: reveal }, "Show what happens");
+  const root = h(
+    "section",
+    { class: "lab-question", "aria-labelledby": id },
+    h("p", { class: "lq-kind" }, "Predict"),
+    h("p", { class: "lq-question", id }, inline(question)),
+    h("div", { class: "lq-choices", role: "group", "aria-labelledby": id }, buttons),
+    h("div", { class: "lq-foot" }, verdict, skipper, opener, closer, shower),
+  );
   host.append(root);
 
   function press(k) {
@@ -101,23 +97,18 @@ function questionCard(host, { name, question, choices, choose, giveUp }) {
     const isMine = k === (state.chosen ?? shared.mine);
     const isRight = isAnswered() && k === state.right;
     const isWrong = isAnswered() && isMine && !isRight;
-    const content = [make("span", { className: "lq-name" }, ...inline(choices[k]))];
-    if (votes && (isAnswered() || shared.numbers)) content[0].append(` · ${votes[k]} of ${all()}`);
-    if (isAnswered() && isMine) content.push(make("small", {}, " · your guess"));
-    if (isRight || isWrong) content.push(mark(isRight));
+    const counted = votes && (isAnswered() || shared.numbers) ? ` · ${votes[k]} of ${all()}` : null;
     const sentence = isRight ? state.why : isWrong ? state.because : "";
-    if (sentence) content.push(make("span", { className: "lq-why" }, ...inline(sentence)));
-    button.replaceChildren(...content);
+    put(
+      button,
+      h("span", { class: "lq-name" }, inline(choices[k]), counted),
+      isAnswered() && isMine ? h("small", {}, " · your guess") : null,
+      isRight || isWrong ? h("i", { role: "img", "aria-label": isRight ? "right" : "wrong" }, isRight ? "✓" : "✗") : null,
+      sentence ? h("span", { class: "lq-why" }, inline(sentence)) : null,
+    );
     button.className = isRight ? "lq-is-right" : isWrong ? "lq-is-wrong" : votes?.[k] ? "lq-voted" : "";
     button.setAttribute("aria-pressed", String(isMine || k === waiting));
     button.setAttribute("aria-disabled", String(isAnswered()));
-  }
-
-  function mark(isRight) {
-    const element = make("i", {}, isRight ? "✓" : "✗");
-    element.setAttribute("role", "img");
-    element.setAttribute("aria-label", isRight ? "right" : "wrong");
-    return element;
   }
 
   function told() {
@@ -140,7 +131,7 @@ function questionCard(host, { name, question, choices, choose, giveUp }) {
     root.setAttribute("aria-busy", String(waiting !== null));
     verdict.className = `lq-verdict${!open && state.chosen === state.right ? " lq-saw" : ""}`;
     const text = told();
-    if (verdict.textContent !== text) verdict.replaceChildren(text);
+    if (verdict.textContent !== text) put(verdict, text);
     skipper.hidden = !open || Boolean(votes) || Boolean(shared.held);
     opener.hidden = !open || Boolean(votes) || room?.leads === false;
     shower.hidden = !open || !votes;

@@ -28,7 +28,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Puts these children in the place of what an element had. All scripts of the stepper change its
+/** Puts these children in the place of what an element had. All scripts of widgets change their
  * contents through this or `h`: the browser's own functions would write a null out as a word. */
 function put(element, ...children) {
   element.replaceChildren(...contents(children));
@@ -40,6 +40,16 @@ function contents(children) {
   const wrong = present.find((child) => !(child instanceof Node || typeof child === "string" || Number.isFinite(child)));
   if (wrong !== undefined) throw new TypeError(`${wrong} is not something to show`);
   return present;
+}
+
+/** Puts a text on the clipboard; returns whether that worked: browsers keep it from pages without https. */
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Keeps keyboard focus and scrolling where they are while `change` rebuilds parts of `root`. */
