@@ -80,7 +80,7 @@ def find_state(
     until = time.perf_counter() + (math.inf if seconds is None else seconds)
     request.stopped = lambda: (stopped is not None and stopped()) or time.perf_counter() > until
     if progress is not None:
-        request.progress = lambda result, *_: progress(result.distinct, result.depth)
+        request.progress = lambda result, _: progress(result.distinct, result.depth)
     result = search.run()
     if result.undecided_reason == "stopped" and time.perf_counter() > until:
         result.undecided_reason = f"more than {seconds:g} seconds"

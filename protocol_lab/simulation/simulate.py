@@ -213,7 +213,7 @@ class _Run:
     def until_the_end(self, interrupted: Callable[[], bool]) -> Violating | None:
         """Take all walks, or those up to the first violation, and fill in the result."""
         threads = cores()
-        began, batches = time.perf_counter(), -(-self.wanted // self.walks.size)
+        batches = -(-self.wanted // self.walks.size)
         waiting: deque[Future[Batch]] = deque()
         violating, why, next_one = None, None, 0
         with ThreadPoolExecutor(threads) as pool:
@@ -225,7 +225,7 @@ class _Run:
                     if not waiting:
                         break
                     violating = self._count(self._await(waiting.popleft(), interrupted))
-                    self.bar.update(self.result, 0, time.perf_counter() - began)
+                    self.bar.update(self.result, 0)
                     if interrupted():
                         self.over, why = True, "interrupted"
             except MemoryError:
