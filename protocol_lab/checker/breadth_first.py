@@ -173,7 +173,9 @@ class NativeSearch:
         chunk, count = self._new_chunk(), len(rows)
         if count > len(chunk.out):
             chunk.enlarge(count)
-        chunk.out[:count] = np.frombuffer(b"".join(rows), np.uint64).reshape(count, self.model.words)
+        chunk.out[:count] = np.frombuffer(b"".join(rows), np.uint64).reshape(
+            count, self.model.words
+        )
         chunk.action_of[:count], chunk.multiplicity_of[:count] = actions, multiplicities
         chunk.parent_of[:count] = parent
         chunk.count = count

@@ -10,22 +10,21 @@ Only the DataFrame API is used, no SparkContext. What tasks do is in
 tables in `dataframes`.
 """
 
-import hashlib
 import os
 import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.request import (
-    GOAL,
     SearchRequest,
     Undecided,
+    ending,
     evaluation_error,
-    size_exceeded,
+    too_many_states,
 )
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import fingerprint
@@ -87,18 +86,15 @@ class SparkSearch:
             least = _power_of_two(self._least_owners)
             raise LabError(f"partitions={self._least_owners} is not a power of two: use {least}.")
         self._jobs = Jobs(request.session)
-        self._task_request = TaskRequest.by(request)
-        unpacked = UnpackedModel(model, request.constraint, request.goal)
-        self._packed = pack_model(*unpacked)
-        self._tasks = Tasks(unpacked, self._task_request)
+        unpacked = UnpackedModel(model, request.constraint, TaskRequest.by(request))
+        self._packed = pack_model(unpacked)
+        self._tasks = Tasks(unpacked)
         self._temporary = None
         if request.folder is None:
             self._temporary = temporary_folder("run", self)
         folder = self._temporary / "run" if self._temporary else Path(request.folder).absolute()
         self.folder = RunFolder(folder, model.layout.size, self._least_owners)
-        self._maker = LevelMaker(
-            self.folder, self._tasks, self._jobs, self._packed, self._task_request
-        )
+        self._maker = LevelMaker(self.folder, self._tasks, self._jobs, self._packed)
         self.result = Result(model, "spark", request.names, search=self)
         self.result.compile_seconds = self._tasks.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
@@ -113,22 +109,16 @@ class SparkSearch:
         if there is no Java, if the folder holds another search, if a level's files are damaged
         while it runs, or for a faulty action.
         """
-        result, self._began = self.result, time.perf_counter()
+        result = self.result
         with self.folder.claimed(self._identity()), self._jobs:
-            try:
+            with ending(result):
                 result.exhaustive = self._search()
-            except Undecided as stop:
-                result.undecided_reason = str(stop)
-                if self._temporary is not None:  # a named folder holds one search, of one layout
-                    result.exceeded = stop.size
-            except KeyboardInterrupt:
-                result.undecided_reason = "interrupted"
+            if self._temporary is None:  # a named folder holds one search, of one layout
+                result.exceeded = ""
             self._conclude()
             if result.undecided_reason != "interrupted":
-                result.seconds = time.perf_counter() - self._began
                 compare(self._tasks.compiled, self.request, result, self.folder.sample())
         result.activity = ""
-        result.seconds = time.perf_counter() - self._began
         return result
 
     # --- Afterwards it is data --------------------------------------------------------------
@@ -186,7 +176,7 @@ class SparkSearch:
         pieces = [piece for depth in depths for piece in self.folder.pieces(depth)]
         plan = divided(pieces, 4 * self.folder.seen.partitions)
         archives = ship(session, self._packed.packages)
-        work = in_worker(stage, archives, self._packed, self._task_request, plan, *more)
+        work = in_worker(stage, archives, self._packed, plan, *more)
         source = session.range(0, len(plan), 1, len(plan))
         return source.mapInArrow(work, from_arrow_schema(columns))
 
@@ -199,8 +189,6 @@ class SparkSearch:
             "invariants": self.request.names,
             "deadlock": self.request.deadlock,
             "to_the_end": self.request.to_the_end,
-            "goal": self.request.goal is not None,
-            "starts": _hash_of(self.request.starts),
             "source": self._packed.source,
             "layout": str(model.layout.dtype),
             "fingerprint": fingerprint.VERSION,
@@ -215,6 +203,7 @@ class SparkSearch:
             self.folder.rebuild_seen()
         while not self._is_at_an_end():
             self._make_level(len(self.result.levels) + 1)
+            self.request.report(self.result, self._frontier)
         return not self._stopped_at_violation()
 
     def _make_level(self, depth: int) -> None:
@@ -236,12 +225,8 @@ class SparkSearch:
             else:
                 level, report = self._by_spark(level, before, after)
             if report.over and (not report.finding or self.request.to_the_end):
-                row = bytes.fromhex(report.over)
-                _stop(
-                    evaluation_error(
-                        self.model, row, self.request, self._tasks.never_reached(self._reached)
-                    )
-                )
+                row, unmet = bytes.fromhex(report.over), self._tasks.never_reached(self._reached)
+                raise evaluation_error(self.model, row, self.request, unmet)
             record = {
                 "depth": depth,
                 "new": report.new,
@@ -254,13 +239,11 @@ class SparkSearch:
             }
             if not report.over and error is None:
                 self.folder.complete(level, after, record)
-        except JobFailed as failure:
-            self._give_up(failure.__cause__)
-        except OSError as failure:
-            self._give_up(failure)
+        except (JobFailed, OSError) as failure:
+            raise self._given_up(failure.__cause__ or failure) from failure
         self._take_in(record)
         if error is not None and not self._stopped_at_violation():
-            _stop(error)
+            raise error
 
     def _by_spark(
         self, level: Path, before: VisitedRuns, after: VisitedRuns
@@ -292,8 +275,7 @@ class SparkSearch:
             for row in self.request.first_rows(self.model):
                 if len(rows) == most:
                     raise Undecided(f"more than {most:,} initial states: lower the constants")
-                if self.request.stopped and self.request.stopped():
-                    raise Undecided("stopped")
+                self.request.report(self.result, len(rows))
                 rows.append(row)
         except EvaluationError as error:
             return rows, error
@@ -329,12 +311,6 @@ class SparkSearch:
         self._reached |= report.reached
         if report.finding and (self._first is None or report.finding.invariant == DEADLOCK):
             self._first = record["depth"], report.finding
-        if self.request.progress:
-            self.request.progress(result, self._frontier, self._seconds)
-
-    @property
-    def _seconds(self) -> float:
-        return time.perf_counter() - self._began
 
     def _stopped_at_violation(self) -> bool:
         if self._first is None:
@@ -347,28 +323,22 @@ class SparkSearch:
         if self._stopped_at_violation() or not self._frontier:
             return True
         if self.result.distinct > self.request.max_states:
-            bound = self.request.max_states
-            raise Undecided(f"more than {bound:,} distinct states (max_states)")
-        if self.request.stopped and self.request.stopped():
-            raise Undecided("stopped")
+            raise too_many_states(self.request.max_states)
         return False
 
     # --- Progress ----------------------------------------------------------------------------
 
     def _watch(self, done: int, tasks: int) -> None:
         """Called while a job runs: report the progress, and stop if the search was stopped."""
-        if self.request.stopped and self.request.stopped():
-            raise Undecided("stopped")
         self.result.activity = f"{done} of {tasks} tasks done" if tasks else "between two tasks"
-        if self.request.progress:
-            self.request.progress(self.result, self._frontier, self._seconds)
+        self.request.report(self.result, self._frontier)
 
-    def _give_up(self, error: BaseException) -> None:
+    def _given_up(self, error: BaseException) -> Undecided:
         done = len(self.result.levels)
         hint = "name a folder next time, and it could go on from there"
         if self._temporary is None:
             hint = "name the same folder to go on from there"
-        raise Undecided(f"stopped after depth {done}: {cause(str(error))}; {hint}") from error
+        return Undecided(f"stopped after depth {done}: {cause(str(error))}; {hint}")
 
     # --- The end ----------------------------------------------------------------------------
 
@@ -382,26 +352,15 @@ class SparkSearch:
         if self._first:
             depth, finding = self._first
             deadlock = finding.invariant == DEADLOCK
-            result.violated = "deadlock" if deadlock else self._named(finding.invariant)
+            result.violated = "deadlock" if deadlock else self.request.names[finding.invariant]
             rows = self.folder.path_to(depth - 1, finding.parent) if depth > 1 else []
             path = rows if deadlock else [*rows, bytes.fromhex(finding.row)]
             add_trace(result, path, self.request)
-
-    def _named(self, number: int) -> str:
-        return [*self.request.names, GOAL][number]
 
 
 _TOLD = ("depth", "new", "generated", "sent", "seconds", "waited", "where", "partitions")
 """The entries of a level in the result."""
 
 
-def _stop(error: EvaluationError) -> NoReturn:
-    raise Undecided(str(error), size_exceeded(error))
-
-
 def _power_of_two(least: int) -> int:
     return 1 << (least - 1).bit_length()
-
-
-def _hash_of(starts: list[bytes] | None) -> str | None:
-    return None if starts is None else hashlib.sha256(b"".join(starts)).hexdigest()[:24]

@@ -20,7 +20,7 @@ from protocol_lab.spark.executor.stages import (
     in_worker,
     settle_owner,
 )
-from protocol_lab.spark.executor.task_reports import Report, Stopwatch, TaskRequest
+from protocol_lab.spark.executor.task_reports import Report, Stopwatch
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import VisitedRuns
 from protocol_lab.spark.jobs import Jobs
@@ -40,7 +40,6 @@ class LevelMaker:
     tasks: Tasks
     jobs: Jobs
     packed: PackedModel
-    task_request: TaskRequest
     _archives: tuple[str, ...] | None = None
 
     def first(
@@ -99,7 +98,7 @@ class LevelMaker:
         plan = divided(self.folder.pieces(before.depth), 2 * after.partitions)
         if self._archives is None:
             self._archives = ship(session, self.packed.packages)
-        common = (self._archives, self.packed, self.task_request)
+        common = (self._archives, self.packed)
         expand = in_worker(expand_pieces, *common, plan, after.partitions)
         settle = in_worker(settle_owner, *common, before, after, reached, level)
         reports = (

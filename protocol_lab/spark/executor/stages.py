@@ -19,7 +19,7 @@ import pyarrow as pa
 from protocol_lab.errors import LabError
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.spark.executor.level_files import LevelPiece, buffer_of, read_piece, write_part
-from protocol_lab.spark.executor.task_reports import Report, Stopwatch, TaskRequest
+from protocol_lab.spark.executor.task_reports import Report, Stopwatch
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import VisitedRuns
 from protocol_lab.spark.model_transfer import PackedModel, unpack_model
@@ -70,13 +70,13 @@ def in_worker(
 
 
 @lru_cache(maxsize=4)
-def tasks_for(packed: PackedModel, task_request: TaskRequest) -> Tasks:
+def tasks_for(packed: PackedModel) -> Tasks:
     """The `Tasks` of a Python worker, which are kept for many tasks.
 
     Spark has a worker collect its garbage after every task. All that is loaded by now stays, and
     looking through it would take most of the time of a small task: it is left out from here on.
     """
-    tasks = Tasks(unpack_model(packed), task_request)
+    tasks = Tasks(unpack_model(packed))
     gc.freeze()
     return tasks
 
@@ -84,13 +84,12 @@ def tasks_for(packed: PackedModel, task_request: TaskRequest) -> Tasks:
 def expand_pieces(
     batches: Iterator[pa.RecordBatch],
     packed: PackedModel,
-    task_request: TaskRequest,
     plan: list[list[LevelPiece]],
     owners: int,
 ) -> Iterator[pa.RecordBatch]:
     """First stage of a level: the candidates from the states of plan[k], for each number k."""
     watch = Stopwatch("load")
-    tasks = tasks_for(packed, task_request)
+    tasks = tasks_for(packed)
     watch.switch("send")
     for batch in batches:
         for share in batch.column(0).to_pylist():
@@ -139,7 +138,6 @@ def expect_owner(owner: int, sent_to: list[int]) -> None:
 def settle_owner(
     batches: Iterator[pa.RecordBatch],
     packed: PackedModel,
-    task_request: TaskRequest,
     before: VisitedRuns,
     after: VisitedRuns,
     reached: int,
@@ -150,7 +148,7 @@ def settle_owner(
     from pyspark import TaskContext
 
     watch = Stopwatch("load")
-    tasks, owner = tasks_for(packed, task_request), TaskContext.get().partitionId()
+    tasks, owner = tasks_for(packed), TaskContext.get().partitionId()
     watch.switch("write")
     reports: list[str] = []
 

@@ -10,17 +10,15 @@ from protocol_lab.checker.request import SearchRequest
 Item = TypeVar("Item")
 
 DEADLOCK = -1
-"""In place of an invariant's number in a finding: the state has no successor. The number after the
-last invariant's stands for the goal."""
+"""In place of an invariant's number in a finding: the state has no successor."""
 
 
 class TaskRequest(NamedTuple):
     """The parts of a SearchRequest that tasks need: everything except its functions."""
 
-    invariants: tuple[str, ...]
-    step_invariants: tuple[str, ...]
-    deadlock: bool
-    starts_given: bool
+    invariants: tuple[str, ...] = ()
+    step_invariants: tuple[str, ...] = ()
+    deadlock: bool = False
 
     @staticmethod
     def by(request: SearchRequest) -> "TaskRequest":
@@ -29,7 +27,6 @@ class TaskRequest(NamedTuple):
             tuple(each.name for each in request.invariants),
             tuple(each.name for each in request.step_invariants),
             request.deadlock,
-            request.starts is not None,
         )
 
 
