@@ -234,7 +234,7 @@ class Undecided(Exception):
 @contextmanager
 def ending(result: Result, out_of_memory: str = OUT_OF_MEMORY) -> Iterator[None]:
     """A context for a search. If a bound, an interruption or what can't be computed ends it, the
-    result is undecided for that reason. Notes how long it took, without compiling."""
+    result is undecided for that reason. Adds how long it took, without compiling."""
     began, compiling, reason = time.perf_counter(), result.compile_seconds, None
     try:
         yield
@@ -247,7 +247,7 @@ def ending(result: Result, out_of_memory: str = OUT_OF_MEMORY) -> Iterator[None]
         reason = out_of_memory
     if reason is not None:
         result.exhaustive, result.undecided_reason = False, reason
-    result.seconds = time.perf_counter() - began - (result.compile_seconds - compiling)
+    result.seconds += time.perf_counter() - began - (result.compile_seconds - compiling)
 
 
 def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:

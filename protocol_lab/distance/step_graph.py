@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from protocol_lab.checker.request import SearchRequest, evaluation_error
+from protocol_lab.checker.request import SearchRequest, Undecided, evaluation_error
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.compiler.kernels import Kernels, SuccessorBuffer, constants_array, expand_some
@@ -33,7 +33,7 @@ _TO_FIND, _TO_SPLIT, _TO_SEARCH = 28, 28, 64
 graph is searched and split into components."""
 
 
-class OutOfMemory(Exception):
+class OutOfMemory(Undecided):
     """The steps do not fit into the memory that may be used; the text is the reason."""
 
 

@@ -169,12 +169,17 @@ def _nearest(
 def _path_to(position: int, before: np.ndarray, parents: np.ndarray) -> list[int]:
     """A shortest path from an initial state: first along the search's tree to a start, then within
     the region."""
+    within = path_back(position, before)
+    return [*within[:-1], *path_back(within[-1], parents)][::-1]
+
+
+def path_back(position: int, before: np.ndarray) -> list[int]:
+    """The positions from this one back to where its path begins; before[k] is the one before k, or
+    negative."""
     way = [position]
     while before[way[-1]] >= 0:
         way.append(int(before[way[-1]]))
-    while parents[way[-1]] >= 0:
-        way.append(int(parents[way[-1]]))
-    return way[::-1]
+    return way
 
 
 class _Loops:

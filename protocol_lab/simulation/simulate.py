@@ -21,7 +21,7 @@ from protocol_lab.checker.disagreement import defect
 from protocol_lab.checker.options import SIMULATION, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
 from protocol_lab.checker.request import evaluation_error
-from protocol_lab.checker.result import Result, compared_phrase, undecided_lines
+from protocol_lab.checker.result import Result, compared_phrase, trace_lines, undecided_lines
 from protocol_lab.errors import EvaluationError
 from protocol_lab.model.spec import Model, expect_model
 from protocol_lab.model.step_text import start_text
@@ -130,9 +130,8 @@ class Simulation(Result):
         if self.never_taken:
             lines.append(f"  never taken: {', '.join(self.never_taken)}")
         if self.trace is not None:
-            lines.append(f"    1 {self.initial}" if self.initial else "")
-            lines += [f"  {k:3} {step}" for k, step in enumerate(self.trace, 2)]
-        return "\n".join(filter(None, lines))
+            lines += trace_lines(self.initial, self.trace)
+        return "\n".join(lines)
 
 
 @takes_options(SimulationRequest, SIMULATION)
