@@ -83,8 +83,7 @@ class SearchRequest:
 
     People can set the fields with an `option`. compiling(name, number, count) is called before each
     function that is compiled or loaded, and progress(result, frontier) often. constraint:
-    a function (s, c), true inside. starts: the states to begin with, which are expanded even
-    outside the constraint; None for the initial ones. goal: a
+    a function (s, c), true inside. goal: a
     function (s, c); where it is true the search ends, with GOAL as the violated property and the
     path there as its trace. symmetry, view: states that differ only by a renaming of the spec's
     symmetric nodes, or by what its view erases,
@@ -197,7 +196,13 @@ class SearchRequest:
         kind=int,
         supported_by=(SPARK,),
     )
-    starts: list[bytes] | None = None
+    starts: list[bytes] | None = option(
+        None,
+        help="the states to begin with, as bytes, which are expanded even outside the constraint;"
+        " by default the initial ones",
+        kind=list[bytes],
+        supported_by=(NATIVE, PYTHON),
+    )
     goal: Callable[..., Any] | None = None
     progress: Callable[[Result, int], None] | None = None
     compiling: Callable[[str, int, int], None] = lambda *_: None
