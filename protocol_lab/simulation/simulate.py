@@ -250,7 +250,7 @@ class _Run:
 
     def _count(self, batch: Batch) -> Violating | None:
         result = self.result
-        self.sightings.add(batch.visits, batch.first)
+        self.sightings.add(batch.visits)
         self.taken += batch.taken
         self.at_depth += batch.at_depth
         self.ends += batch.ends

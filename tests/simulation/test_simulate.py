@@ -219,8 +219,8 @@ def random_walks(states: int, walks: int, steps: int, seed: int) -> np.ndarray:
 def test_the_estimate_is_chao2():
     visits = random_walks(500, 40, 12, seed=1)
     sightings = Sightings()
-    sightings.add(visits[:17], 0)
-    sightings.add(visits[17:], 17)
+    sightings.add(visits[:17])
+    sightings.add(visits[17:])
     met = Counter(each for walk in visits.tolist() for each in set(walk))
     once, twice = (sum(count == k for count in met.values()) for k in (1, 2))
     estimate = sightings.estimate()
