@@ -567,24 +567,17 @@ class NativeSearch:
 
     def _broken(self, name: str, count: int) -> np.ndarray:
         """For each candidate, whether it breaks the invariant of this name."""
-        for properties, failed in (
-            (self.properties, self.now.failed),
-            (self.model.spec.step_invariants, self.now.failed_steps),
-        ):
-            for k, each in enumerate(properties):
-                if each.name == name:
-                    return failed[:count] >> k & 1 == 1
-        raise KeyError(name)
+        is_of_steps, bit = self.compiled.places[name]
+        failed = self.now.failed_steps if is_of_steps else self.now.failed
+        return failed[:count] >> bit & 1 == 1
 
     def _count_violations(self, begin: int, count: int) -> None:
         """Count the new states that break an invariant, and the transitions that break a step
         invariant."""
         is_new = self.now.verdicts[begin:count] == NEW
-        for each in self.request.invariants:
-            broken = self._broken(each.name, count)[begin:]
-            self.violating[each.name] += int((broken & is_new).sum())
-        for each in self.request.step_invariants:
-            self.violating[each.name] += int(self._broken(each.name, count)[begin:].sum())
+        for name, (is_of_steps, _) in self.compiled.places.items():
+            broken = self._broken(name, count)[begin:]
+            self.violating[name] += int((broken if is_of_steps else broken & is_new).sum())
 
     def _parent(self, at: int) -> int:
         """The position of the state that a candidate was found from, or -1."""

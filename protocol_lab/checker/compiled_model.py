@@ -23,7 +23,8 @@ class CompiledModel:
     invariants, the expected situations and the constraints; check_steps: the spec's step
     invariants, or None if none is chosen. check_constraint and check_goal: the search's own
     conditions, in bit 0, or None. invariants, expected, constraints, step_invariants: their bits
-    in the results. watch: see `building.Watch`. Raises LabError if something can't be compiled.
+    in the results; places: by the name of a chosen invariant, whether it is one of steps, and the
+    number of its bit. watch: see `building.Watch`. Raises LabError if something can't be compiled.
     """
 
     def __init__(
@@ -54,6 +55,9 @@ class CompiledModel:
         self.expected = bits_of(self.properties, spec.expected)
         self.constraints = bits_of(self.properties, spec.constraints)
         self.step_invariants = bits_of(spec.step_invariants, step_invariants)
+        self.places = {each.name: (False, k) for k, each in enumerate(invariants)}
+        for each in step_invariants:
+            self.places[each.name] = True, spec.step_invariants.index(each)
 
     @property
     def compile_seconds(self) -> float:

@@ -230,10 +230,9 @@ _CUT = 3
 
 @dataclass
 class Violating:
-    """A walk that met a violation: its number, the steps it drew (positions among the successors),
-    its initial state, and the invariant's name."""
+    """A walk that met a violation: the steps it drew (positions among the successors), its initial
+    state, and the invariant's name."""
 
-    walk: int
     drawn: list[int]
     start: int
     name: str
@@ -380,16 +379,13 @@ class _BatchOfWalks:
     def _note_violation(
         self, at: int, failed: np.ndarray, failed_steps: np.ndarray, depth: int
     ) -> None:
-        walks, request = self.walks, self.walks.request
-        named = [
-            *((each, walks.compiled.properties, failed) for each in request.invariants),
-            *((each, walks.model.spec.step_invariants, failed_steps)
-              for each in request.step_invariants),
-        ]  # fmt: skip
-        name = next(each.name for each, every, found in named if found[at] >> every.index(each) & 1)
-        walk = int(self.numbers[at])
-        drawn = self.drawn[walk - self.result.first, :depth].tolist()
-        self.result.violating = Violating(walk, drawn, int(self.start[at]), name)
+        name = next(
+            name
+            for name, (is_of_steps, bit) in self.walks.compiled.places.items()
+            if (failed_steps if is_of_steps else failed)[at] >> bit & 1
+        )
+        drawn = self.drawn[self.numbers[at] - self.result.first, :depth].tolist()
+        self.result.violating = Violating(drawn, int(self.start[at]), name)
 
     def _step(self, depth: int) -> np.ndarray:
         """Take a step with every walker; returns which of them could."""

@@ -30,9 +30,9 @@ from protocol_lab.spark.executor.level_files import (
     is_whole,
     pieces_of,
     read_piece,
-    write_whole,
 )
 from protocol_lab.spark.executor.visited_runs import VisitedRuns, owner_of
+from protocol_lab.system.folders import SHARED, write_whole
 from protocol_lab.system.operating_system import try_lock
 
 
@@ -203,7 +203,7 @@ class RunFolder:
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
     """Write it whole or not at all."""
-    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode(), SHARED)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

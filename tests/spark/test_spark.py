@@ -260,7 +260,7 @@ def test_what_does_not_fit_is_spilled_and_settled_the_same(limit):
             some = (rows[part], parents[part].astype(np.uint64), actions[part].astype(np.int16))
             unseen.add(Parcel(0, *some))
         assert unseen.spilled == (limit < 10**9)
-        parts = list(unseen.settled())
+        parts = list(unseen.settled(3))
     found = [
         (int(row), (int(parent), int(action)))
         for part in parts

@@ -243,8 +243,7 @@ class Tasks:
         with UnvisitedCandidates(self.model.words, [run for _, run in seen]) as unseen:
             for parcel in parcels:
                 unseen.add(parcel)
-            for settled in unseen.settled():
-                block = Block(after.depth, *settled)
+            for block in unseen.settled(after.depth):
                 self._inspect(block, self.compiled.expected & ~reached, report)
                 prints.append(block.fingerprints)
                 yield block
