@@ -4,11 +4,11 @@
         [--tlc tla2tools.jar --originals FOLDER]
 
 Up to two tables. The first has growing configurations of KIP-320, with every level made by Spark:
-the total time, the fixed cost of a level, the rate in the largest level, the bytes per state
-through the shuffle and on disk, and how the time was spent. --record keeps the levels and tasks of
-the last one as Parquet, which notebooks/spark/02 reads. The second table, for which TLC's jar and
-checkouts of the originals are needed, has configurations above 500,000 states, as a learner would
-explore them (small levels by the driver), beside TLC with a worker for each core.
+the total time, the fixed cost of a level, the rate in the largest level, and the bytes per state
+through the shuffle and on disk. --record keeps the levels and tasks of the last one as Parquet,
+which notebooks/spark/02 reads. The second table, for which TLC's jar and checkouts of the originals
+are needed, has configurations above 500,000 states, as a learner would explore them (small levels
+by the driver), beside TLC with a worker for each core.
 
 A search is timed once the session has started and the kernels are compiled or loaded; both times
 are printed. TLC is timed from start to end of the program. Timings vary: use an idle machine.
@@ -96,14 +96,6 @@ class Measured:
         small = [level["seconds"] for level in self.levels if level["new"] < SMALL_LEVEL]
         return sorted(small)[len(small) // 2]
 
-    @property
-    def spent(self) -> Counter:
-        """How the time was spent, in seconds over all tasks: see `SparkSearch`."""
-        found = Counter()
-        for level in self.levels:
-            found.update(level["spent"])
-        return found
-
 
 def main() -> None:
     """Measure, and print both tables."""
@@ -168,13 +160,6 @@ def describe(measured: Measured, native: float, compared: str) -> None:
     """A paragraph about one search."""
     result, levels = measured.result, measured.levels
     largest = max(levels, key=lambda level: level["new"])
-    spent, waited = measured.spent, measured.spent["job"]
-    driver = measured.seconds - waited
-    busy = sum(seconds for name, seconds in spent.items() if name != "job")
-    shares = ", ".join(
-        f"{name} {spent[name] / busy:.0%}"
-        for name in ("read", "expand", "send", "receive", "settle", "write")
-    )
     print(
         f"{result.distinct:,} states, {result.generated:,} generated, depth {result.depth};"
         f" {compared}\n"
@@ -186,9 +171,7 @@ def describe(measured: Measured, native: float, compared: str) -> None:
         f" {measured.shuffle_bytes / result.distinct:.0f} bytes a state;"
         f" on disk {measured.disk_bytes / 2**20:,.1f} MiB,"
         f" {measured.disk_bytes / result.distinct:.0f} bytes a state"
-        f" (of {result.model.layout.size} in memory)\n"
-        f"  waited for jobs {waited:.1f} s, the driver's own work {driver:.1f} s;"
-        f" tasks were busy for {busy:.1f} s: {shares}",
+        f" (of {result.model.layout.size} in memory)",
         flush=True,
     )
 

@@ -67,10 +67,8 @@ LEVELS = pa.schema(
         ("generated", pa.int64()),
         ("sent", pa.int64()),
         ("seconds", pa.float64()),
-        ("waited", pa.float64()),
         ("where", pa.string()),
         ("partitions", pa.int32()),
-        ("spent", pa.map_(pa.string(), pa.float64())),
     ]
 )
 """How the search went: see `Result.levels`."""

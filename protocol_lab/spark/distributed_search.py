@@ -57,6 +57,9 @@ owners."""
 
 _MOST_OWNERS = 1 << 14
 
+_RECORDS = 2
+"""The version of a level's record in the folder."""
+
 _ATTEMPTS = 3
 """How often a level's job is run if executors are lost."""
 
@@ -66,11 +69,7 @@ class SparkSearch:
 
     The result's `levels` say for each level how many new states it has, how many were generated and
     how many of these were sent to their owners (a task sends a state once, however often it meets
-    it), where it was made (driver or spark), in how many seconds, how long it waited for Spark to
-    start, and what the time was spent on. These are sums over tasks that have run in parallel:
-    loading kernels; reading, expanding and sending states, including the wait for receivers;
-    receiving candidates, finding the new ones and checking them; and writing. `job` is how long the
-    driver waited for all that.
+    it), where it was made (driver or spark), and in how many seconds.
 
     The result is the native engine's, with two differences at a stop. The level in which something
     was found, or max_states exceeded, is finished first, so that `distinct` and `generated` count
@@ -192,6 +191,7 @@ class SparkSearch:
             "source": self._packed.source,
             "layout": str(model.layout.dtype),
             "fingerprint": fingerprint.VERSION,
+            "records": _RECORDS,
         }
 
     def _search(self) -> bool:
@@ -208,10 +208,9 @@ class SparkSearch:
 
     def _make_level(self, depth: int) -> None:
         where = "driver" if depth == 1 or self._frontier < self.request.driver_below else "spark"
-        began = time.perf_counter()
         if where == "spark":
             self._jobs.session()
-        waited = time.perf_counter() - began
+        began = time.perf_counter()
         before = self.folder.seen
         after = before.after(self._owners(before))
         try:
@@ -232,8 +231,7 @@ class SparkSearch:
                 "new": report.new,
                 "generated": sum(report.per_action),
                 "sent": report.sent,
-                "seconds": round(time.perf_counter() - began - waited, 3),
-                "waited": round(waited, 3),
+                "seconds": round(time.perf_counter() - began, 3),
                 "where": where,
                 "report": report.to_json(),
             }
@@ -299,8 +297,7 @@ class SparkSearch:
     def _take_in(self, record: dict[str, Any]) -> None:
         """Add a complete level to the result, whether it was just made or found in the folder."""
         result, report = self.result, Report.of(record["report"])
-        told = {key: record[key] for key in _TOLD if key in record}
-        result.levels.append(told | {"spent": report.spent})
+        result.levels.append({name: record[name] for name in LEVELS.names if name in record})
         result.per_depth.append(report.new)
         names = (
             ["init"] if record["depth"] == 1 else [each.name for each in self.model.spec.actions]
@@ -356,10 +353,6 @@ class SparkSearch:
             rows = self.folder.path_to(depth - 1, finding.parent) if depth > 1 else []
             path = rows if deadlock else [*rows, bytes.fromhex(finding.row)]
             add_trace(result, path, self.request)
-
-
-_TOLD = ("depth", "new", "generated", "sent", "seconds", "waited", "where", "partitions")
-"""The entries of a level in the result."""
 
 
 def _power_of_two(least: int) -> int:

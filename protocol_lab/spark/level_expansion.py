@@ -20,7 +20,7 @@ from protocol_lab.spark.executor.stages import (
     in_worker,
     settle_owner,
 )
-from protocol_lab.spark.executor.task_reports import Report, Stopwatch
+from protocol_lab.spark.executor.task_reports import Report
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import VisitedRuns
 from protocol_lab.spark.jobs import Jobs
@@ -46,19 +46,18 @@ class LevelMaker:
         self, level: Path, rows: list[bytes], before: VisitedRuns, after: VisitedRuns
     ) -> Report:
         """The first level, of these states."""
-        report, watch = Report(per_action=[len(rows)]), Stopwatch("write")
+        report = Report(per_action=[len(rows)])
         array = np.frombuffer(b"".join(rows), np.uint64).reshape(-1, self.tasks.model.words).copy()
         parcels = self.tasks.start(array, after.partitions, report)
-        return self._settled(level, before, after, parcels, 0, report, watch)
+        return self._settled(level, before, after, parcels, 0, report)
 
     def by_driver(
         self, level: Path, before: VisitedRuns, after: VisitedRuns, reached: int
     ) -> Report:
         """The next level, made in this process, with its candidates in memory."""
-        report, watch = Report(), Stopwatch("write")
-        blocks = watch.timed("read", self.folder.read(before.depth))
-        parcels = watch.timed("expand", self.tasks.expand(blocks, after.partitions, report))
-        return self._settled(level, before, after, parcels, reached, report, watch)
+        report = Report()
+        parcels = self.tasks.expand(self.folder.read(before.depth), after.partitions, report)
+        return self._settled(level, before, after, parcels, reached, report)
 
     def _settled(
         self,
@@ -68,7 +67,6 @@ class LevelMaker:
         parcels: Iterable[Parcel],
         reached: int,
         report: Report,
-        watch: Stopwatch,
     ) -> Report:
         mine: dict[int, list[Parcel]] = {owner: [] for owner in range(after.partitions)}
         for parcel in parcels:
@@ -81,8 +79,7 @@ class LevelMaker:
                     yield owner, block
                 report.add(own)
 
-        report.files = write_part(level, watch.timed("settle", settled()))
-        report.spent = watch.taken()
+        report.files = write_part(level, settled())
         return report
 
     def by_spark(
@@ -107,10 +104,8 @@ class LevelMaker:
             .repartitionById(after.partitions, "owner")
             .mapInArrow(settle, REPORT_COLUMNS)
         )
-        stopwatch = Stopwatch("job")
-        rows = self.jobs.run(reports.collect, watch)
-        report = Report(spent=stopwatch.taken())
-        for row in rows:
+        report = Report()
+        for row in self.jobs.run(reports.collect, watch):
             report.add(Report.of(json.loads(row["report"])))
         return report
 

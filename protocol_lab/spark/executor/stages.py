@@ -19,7 +19,7 @@ import pyarrow as pa
 from protocol_lab.errors import LabError
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.spark.executor.level_files import LevelPiece, buffer_of, read_piece, write_part
-from protocol_lab.spark.executor.task_reports import Report, Stopwatch
+from protocol_lab.spark.executor.task_reports import Report
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import VisitedRuns
 from protocol_lab.spark.model_transfer import PackedModel, unpack_model
@@ -88,16 +88,13 @@ def expand_pieces(
     owners: int,
 ) -> Iterator[pa.RecordBatch]:
     """First stage of a level: the candidates from the states of plan[k], for each number k."""
-    watch = Stopwatch("load")
     tasks = tasks_for(packed)
-    watch.switch("send")
     for batch in batches:
         for share in batch.column(0).to_pylist():
             report = Report()
             state_bytes = tasks.model.layout.size
             blocks = (block for piece in plan[share] for block in read_piece(piece, state_bytes))
-            blocks = watch.timed("read", blocks)
-            parcels = watch.timed("expand", tasks.expand(blocks, owners, report))
+            parcels = tasks.expand(blocks, owners, report)
             while some := list(itertools.islice(parcels, _PARCELS_SENT)):
                 rows = [
                     {
@@ -109,7 +106,6 @@ def expand_pieces(
                     for parcel in some
                 ]
                 yield _batch(CANDIDATES, rows)
-            report.spent = watch.taken()
             yield _batch(
                 CANDIDATES, [{"owner": share % owners, "report": json.dumps(report.to_json())}]
             )
@@ -147,9 +143,7 @@ def settle_owner(
     what it and others have to report comes out."""
     from pyspark import TaskContext
 
-    watch = Stopwatch("load")
     tasks, owner = tasks_for(packed), TaskContext.get().partitionId()
-    watch.switch("write")
     reports: list[str] = []
 
     def parcels() -> Iterator[Parcel]:
@@ -161,10 +155,8 @@ def settle_owner(
             yield Parcel(owner, rows, parents, buffer_of(batch["actions"], np.int16))
 
     report = Report()
-    received = watch.timed("receive", parcels())
-    new = watch.timed("settle", tasks.settle(before, after, owner, received, reached, report))
+    new = tasks.settle(before, after, owner, parcels(), reached, report)
     report.files = write_part(level, ((owner, block) for block in new), owner)
-    report.spent = watch.taken()
     yield _batch(REPORTS, [{"report": each} for each in [json.dumps(report.to_json()), *reports]])
 
 
