@@ -96,24 +96,16 @@ class Tree:
 
 def refutation(operator: str, p: np.ndarray, q: np.ndarray | None, tree: Tree) -> Refutation:
     """How a property is broken, given where its predicates hold, on runs along the tree."""
-    reached = np.zeros(len(p), np.bool_)
+    reached, everywhere = np.zeros(len(p), np.bool_), np.ones(len(p), np.bool_)
     reached[tree.by_depth] = True
-    found = _refutation(operator, p, q, reached & (tree.parents < 0))
-    return Refutation(found.starts & reached, found.region, found.must)
-
-
-def _refutation(
-    operator: str, p: np.ndarray, q: np.ndarray | None, initial: np.ndarray
-) -> Refutation:
-    if operator == EVENTUALLY:
-        return Refutation(initial & ~p, ~p)
-    if operator == ALWAYS_EVENTUALLY:
-        return Refutation(~p, ~p)
-    if operator == EVENTUALLY_ALWAYS:
-        everywhere = np.ones(len(p), np.bool_)
-        return Refutation(everywhere, everywhere, ~p)
-    assert operator == LEADS_TO
-    return Refutation(p & ~q, ~q)
+    q = p if q is None else q
+    starts, region, must = {
+        EVENTUALLY: ((tree.parents < 0) & ~p, ~p, None),
+        ALWAYS_EVENTUALLY: (~p, ~p, None),
+        EVENTUALLY_ALWAYS: (everywhere, everywhere, ~p),
+        LEADS_TO: (p & ~q, ~q, None),
+    }[operator]
+    return Refutation(starts & reached, region, must)
 
 
 def beginnings(count: int, initial: int, given: np.ndarray | None) -> np.ndarray:
