@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -29,7 +29,7 @@ from protocol_lab.model.transitions import successors
 from protocol_lab.quantities import counted
 from protocol_lab.reader.dry_run import dry_run
 from protocol_lab.simulation.coverage_estimate import Estimate, Sightings
-from protocol_lab.simulation.random_walks import ENDS, Batch, Violating, Walks
+from protocol_lab.simulation.random_walks import Batch, Violating, Walks
 from protocol_lab.simulation.shrinking import shrink
 from protocol_lab.simulation.simulation_request import BIASES, MOST_WALKS, WALKS, SimulationRequest
 from protocol_lab.system.operating_system import cores
@@ -52,8 +52,7 @@ class Simulation(Result):
     walks, steps: how many were taken. `per_depth` counts the visits to states after 0, 1, ...
     steps, repeated ones included, and `per_action` the steps. found_in: the number of steps of the
     walk that met the violation, before it was shortened to `trace`. why_not_shortened: the reason
-    if `trace` is that whole walk. ends: how many walks ended for which reason. estimate: how much
-    of the state space was seen.
+    if `trace` is that whole walk. estimate: how much of the state space was seen.
     """
 
     walks: int = 0
@@ -61,7 +60,6 @@ class Simulation(Result):
     why_not_shortened: str | None = None
     seed: int = 0
     bias: str = BIASES[0]
-    ends: dict[str, int] = field(default_factory=dict)
     estimate: Estimate | None = None
 
     @property
@@ -96,7 +94,6 @@ class Simulation(Result):
             "bias": self.bias,
             "found_in": self.found_in,
             "why_not_shortened": self.why_not_shortened,
-            "ends": self.ends,
             "seen": estimate and estimate.seen,
             "at_least_reachable": estimate and estimate.least,
             "new_in_one_more_walk": estimate and round(estimate.new, 4),
@@ -204,7 +201,7 @@ class _Run:
         self.sightings = Sightings()
         self.taken = np.zeros(len(walks.model.spec.actions), np.int64)
         self.at_depth = np.zeros(walks.steps + 1, np.int64)
-        self.ends = np.zeros(len(ENDS), np.int64)
+        self.cut = 0
         self.cut_at: bytes | None = None
         self.sample: list[bytes] = []
         self.over = False
@@ -253,7 +250,7 @@ class _Run:
         self.sightings.add(batch.visits)
         self.taken += batch.taken
         self.at_depth += batch.at_depth
-        self.ends += batch.ends
+        self.cut += batch.cut
         self.cut_at = self.cut_at or batch.cut_at
         if len(self.sample) < MOST_SAMPLED:
             self.sample += batch.sample
@@ -268,7 +265,6 @@ class _Run:
 
     def _fill(self, why: str | None) -> None:
         result = self.result
-        result.ends = dict(zip(ENDS, map(int, self.ends), strict=True))
         result.estimate = self.sightings.estimate()
         result.undecided_reason = why or (
             f"{counted(result.walks, 'random walk')} of up to {counted(self.walks.steps, 'step')},"
@@ -279,7 +275,7 @@ class _Run:
             result.undecided_reason += f"; from {drawn:,} initial states that were drawn as well"
         if self.cut_at is not None:
             error = evaluation_error(self.walks.model, self.cut_at, self.walks.request)
-            result.undecided_reason += f"; {int(self.ends[3]):,} of them ended early: {error}"
+            result.undecided_reason += f"; {self.cut:,} of them ended early: {error}"
 
 
 def _add_counterexample(
