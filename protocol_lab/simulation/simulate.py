@@ -5,6 +5,7 @@ draws their steps, `coverage_estimate` says how much of the state space they saw
 shortens the counterexample.
 """
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -20,9 +21,8 @@ from protocol_lab.checker.cross_check import compare, spread
 from protocol_lab.checker.disagreement import defect
 from protocol_lab.checker.options import SIMULATION, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import evaluation_error
+from protocol_lab.checker.request import ending, evaluation_error
 from protocol_lab.checker.result import Result, compared_phrase, trace_lines, undecided_lines
-from protocol_lab.errors import EvaluationError
 from protocol_lab.model.spec import Model, expect_model
 from protocol_lab.model.step_text import start_text
 from protocol_lab.model.transitions import successors
@@ -153,35 +153,21 @@ def simulate(
     request = SimulationRequest(chosen, chosen_steps, **values)
     dry_run(model, chosen + chosen_steps)
     result = Simulation(model, "simulation", request.names, seed=request.seed, bias=request.bias)
-    began = time.perf_counter()
-    with ProgressBar(model.spec.name, shown=progress) as bar:
+    run = violating = None
+    with ending(result, OUT_OF_MEMORY), ProgressBar(model.spec.name, shown=progress) as bar:
         request.compiling = bar.compiling
-        try:
-            taken = Walks(model, request)
-        except EvaluationError as error:
-            result.undecided_reason = str(error)
-            return result
-        except KeyboardInterrupt:
-            result.undecided_reason = "interrupted while compiling"
-            result.compile_seconds = time.perf_counter() - began
-            return result
-        except MemoryError:
-            result.undecided_reason = OUT_OF_MEMORY
-            return result
-        result.compile_seconds = taken.compile_seconds
-        wanted = request.walks or (WALKS if request.seconds is None else MOST_WALKS)
+        walks = Walks(model, request)
+        result.compile_seconds = walks.compile_seconds
+        run = _Run(walks, request, result, bar)
         with deferred_interrupts() as interrupted:
-            run = _Run(taken, result, wanted, request.seconds, bar)
             violating = run.until_the_end(
                 lambda: interrupted() or bool(request.stopped and request.stopped())
             )
-            is_interrupted = interrupted()
-    result.seconds = time.perf_counter() - began - result.compile_seconds
-    if not is_interrupted:
+    if run is not None and not interrupted():
         states = (run.sample[at] for at in spread(len(run.sample)))
-        compare(taken.compiled, request, result, states)
+        compare(walks.compiled, request, result, states)
     if violating is not None:
-        _add_counterexample(result, request, taken, violating)
+        _add_counterexample(result, request, walks, violating)
     return result
 
 
@@ -189,15 +175,11 @@ class _Run:
     """Runs batches of walks on threads, and counts them in the order of their numbers."""
 
     def __init__(
-        self,
-        walks: Walks,
-        result: Simulation,
-        wanted: int,
-        seconds: float | None,
-        bar: ProgressBar,
+        self, walks: Walks, request: SimulationRequest, result: Simulation, bar: ProgressBar
     ):
-        self.walks, self.result, self.wanted, self.bar = walks, result, wanted, bar
-        self.until = None if seconds is None else time.perf_counter() + seconds
+        self.walks, self.result, self.bar = walks, result, bar
+        self.wanted = request.walks or (WALKS if request.seconds is None else MOST_WALKS)
+        self.until = time.perf_counter() + (request.seconds or math.inf)
         self.sightings = Sightings()
         self.taken = np.zeros(len(walks.model.spec.actions), np.int64)
         self.at_depth = np.zeros(walks.steps + 1, np.int64)
@@ -224,8 +206,6 @@ class _Run:
                     self.bar.update(self.result, 0)
                     if interrupted():
                         self.over, why = True, "interrupted"
-            except MemoryError:
-                why = OUT_OF_MEMORY
             finally:
                 self.over = True
         self._fill(why)
@@ -243,7 +223,7 @@ class _Run:
                 self.over = self.over or interrupted()
 
     def _is_over(self) -> bool:
-        return self.over or (self.until is not None and time.perf_counter() > self.until)
+        return self.over or time.perf_counter() > self.until
 
     def _count(self, batch: Batch) -> Violating | None:
         result = self.result
