@@ -5,7 +5,6 @@ It is the oracle in tests, and runs where Numba can't. It explores a few thousan
 
 from collections import deque
 from contextlib import suppress
-from itertools import islice
 from sys import getsizeof
 
 from protocol_lab.checker.counterexample import add_trace
@@ -23,6 +22,9 @@ from protocol_lab.model.transitions import evaluate_step, fails, is_inside, is_t
 from protocol_lab.symmetry.symmetry_check import erased, smallest_name
 from protocol_lab.system.memory import allowed_bytes
 
+_IN_CONTAINERS = 300
+"""About how many bytes each state takes in sets and dicts, besides its row."""
+
 
 class PythonSearch:
     """One breadth-first search; `run` returns its result."""
@@ -33,8 +35,11 @@ class PythonSearch:
         self.parent: dict[bytes, bytes | None] = {}
         self.depth: dict[bytes, int] = {}
         self.frontier: deque[bytes] = deque()
-        self._weigh_at = 0
         self.memory = request.memory_bytes or allowed_bytes(None)
+        own_names = request.symmetry or request.view
+        self._bytes_of_state = _IN_CONTAINERS + (1 + own_names) * getsizeof(
+            bytes(model.layout.size)
+        )
         self.unreached = self._judged = [each for each in model.spec.situations if each.expected]
         self.result = Result(model, "python", request.names)
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
@@ -62,22 +67,10 @@ class PythonSearch:
                 self._violated("deadlock", row, self.parent[row])
             self._report()
 
-    def _is_too_large(self) -> bool:
-        """Does the search exceed its memory? That is measured only now and then, since it takes a
-        while."""
-        count = len(self.parent)
-        if count < self._weigh_at:
-            return False
-        self._weigh_at = count + 64 + count // 8
-        rows = sum(map(getsizeof, islice(self.parent, 1))) * count
-        has_names = self.request.symmetry or self.request.view
-        containers = (self.known, self.parent, self.depth, self.frontier)
-        return (1 + has_names) * rows + sum(map(getsizeof, containers)) > self.memory
-
     def _report(self) -> None:
         """Report the progress. Raises Undecided if the search was stopped, or is too large."""
         self.request.report(self.result, len(self.frontier))
-        if self._is_too_large():
+        if len(self.parent) * self._bytes_of_state > self.memory:
             raise Undecided(memory_reason(self.memory))
 
     def _take_in(

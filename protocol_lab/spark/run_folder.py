@@ -148,17 +148,14 @@ class RunFolder:
 
     def level(self, depth: int) -> Path:
         """The folder with the Parquet files of a complete level."""
-        return self._level(self.records[depth - 1])
-
-    def _level(self, record: dict[str, Any]) -> Path:
-        return self.path / record["folder"]
+        return self.path / self.records[depth - 1]["folder"]
 
     def pieces(self, depth: int, owner: int | None = None) -> list[LevelPiece]:
         """The files of a complete level, or those of one owner's part."""
         return self._pieces(self.records[depth - 1], owner)
 
     def _pieces(self, record: dict[str, Any], owner: int | None = None) -> list[LevelPiece]:
-        return pieces_of(self._level(record), record["report"]["files"], owner)
+        return pieces_of(self.path / record["folder"], record["report"]["files"], owner)
 
     def read(self, depth: int) -> Iterator[Block]:
         """The states of a complete level, a few blobs at a time."""
