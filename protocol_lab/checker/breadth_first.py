@@ -85,7 +85,7 @@ class NativeSearch:
         self._unmet = self.expected  # of those to evaluate in this level, what no state has yet
         self.violating = dict.fromkeys(request.names, 0)
         self.actions = [each.name for each in model.spec.actions]
-        self.budget = Budget(request.memory_bytes or allowed_bytes(None))
+        self.budget = Budget(allowed_bytes(request.memory_gib))
         self.log = StateLog(model, request, self.budget)
         self.visited = VisitedSet(self.budget)
         self.workers = Workers()

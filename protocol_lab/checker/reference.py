@@ -35,7 +35,7 @@ class PythonSearch:
         self.parent: dict[bytes, bytes | None] = {}
         self.depth: dict[bytes, int] = {}
         self.frontier: deque[bytes] = deque()
-        self.memory = request.memory_bytes or allowed_bytes(None)
+        self.memory = allowed_bytes(request.memory_gib)
         own_names = request.symmetry or request.view
         self._bytes_of_state = _IN_CONTAINERS + (1 + own_names) * getsizeof(
             bytes(model.layout.size)

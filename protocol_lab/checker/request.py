@@ -31,7 +31,6 @@ from protocol_lab.model.transitions import (
     successors,
 )
 from protocol_lab.quantities import whole_number
-from protocol_lab.system.memory import allowed_bytes
 
 UNBOUNDED = 2**62
 
@@ -141,15 +140,13 @@ class SearchRequest:
         metavar="N",
         read=lambda model, value: whole_number("max_states", value, 1, UNBOUNDED),
     )
-    memory_bytes: int | None = option(
+    memory_gib: float | None = option(
         None,
         help="GiB of memory that the search may use; by default half of what there is",
-        name="memory_gib",
         word="--memory",
         kind=float,
         metavar="GIB",
         supported_by=(NATIVE, PYTHON, TEMPORAL),
-        read=lambda model, value: allowed_bytes(value),
     )
     keep_states: bool = option(
         False,

@@ -61,7 +61,7 @@ class DistanceMap:
     ):
         model = compiled.model
         request = SearchRequest([], [], starts=starts, keep_states=True)
-        request.max_states, request.memory_bytes = max_states, memory_bytes
+        request.max_states, request.memory_gib = max_states, memory_bytes / 2**30
         search, began = NativeSearch(model, request), time.perf_counter()
         search_until = began + _SEARCHING * (until - began)
         request.stopped = lambda: stopped() or time.perf_counter() > search_until

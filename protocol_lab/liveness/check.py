@@ -65,8 +65,8 @@ def check_property(
         raise LabError(
             f"{claim.name} is a refinement, which is checked step by step: leave fairness out."
         )
-    memory = values.get("memory_bytes") or allowed_bytes(None)
-    options |= {"memory_gib": memory / 2**30, "keep_states": True}
+    memory = allowed_bytes(values.get("memory_gib"))
+    options["keep_states"] = True
     explored = explore(model, invariants=[], progress=progress, **options)
     return check.run(explored, memory, progress, values.get("stopped"))
 
