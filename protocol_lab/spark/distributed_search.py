@@ -211,18 +211,15 @@ class SparkSearch:
         if where == "spark":
             self._jobs.session()
         began = time.perf_counter()
-        before = self.folder.seen
-        after = before.after(self._owners(before))
+        after = self.folder.seen.after(self._owners())
         try:
-            level = self.folder.new_level(depth)
-            error = None
+            level, rows, error = self.folder.new_level(depth), None, None
             if depth == 1:
                 rows, error = self._first_rows()
-                report = self._maker.first(level, rows, before, after)
-            elif where == "driver":
-                report = self._maker.by_driver(level, before, after, self._reached)
+            if where == "driver":
+                report = self._maker.by_driver(level, after, self._reached, rows)
             else:
-                level, report = self._by_spark(level, before, after)
+                level, report = self._by_spark(level, after)
             if report.over and (not report.finding or self.request.to_the_end):
                 row, unmet = bytes.fromhex(report.over), self._tasks.never_reached(self._reached)
                 raise evaluation_error(self.model, row, self.request, unmet)
@@ -243,9 +240,7 @@ class SparkSearch:
         if error is not None and not self._stopped_at_violation():
             raise error
 
-    def _by_spark(
-        self, level: Path, before: VisitedRuns, after: VisitedRuns
-    ) -> tuple[Path, Report]:
+    def _by_spark(self, level: Path, after: VisitedRuns) -> tuple[Path, Report]:
         """Make the next level on Spark; returns its report and its folder.
 
         Spark repeats tasks, and stages, of a lost executor. If it gives up, the whole job is
@@ -255,7 +250,7 @@ class SparkSearch:
         while True:
             left -= 1
             try:
-                report = self._maker.by_spark(level, before, after, self._reached, self._watch)
+                report = self._maker.by_spark(level, after, self._reached, self._watch)
                 return level, report
             except JobFailed as failure:
                 if not left or not is_a_loss(str(failure.__cause__)):
@@ -279,7 +274,7 @@ class SparkSearch:
             return rows, error
         return rows, None
 
-    def _owners(self, before: VisitedRuns) -> int:
+    def _owners(self) -> int:
         """How many owners the next level needs: as many as before, or doubled until none has too
         much, if the levels go on growing as they did."""
         sizes = self.result.per_depth[-2:]
@@ -288,7 +283,7 @@ class SparkSearch:
         by_level = expected * self.model.layout.size // OWNER_BYTES
         by_seen = (self.result.distinct + expected) // OWNER_FINGERPRINTS
         needed = _power_of_two(max(1, by_level, by_seen))
-        return max(before.partitions, min(needed, _MOST_OWNERS))
+        return max(self.folder.seen.partitions, min(needed, _MOST_OWNERS))
 
     @property
     def _frontier(self) -> int:

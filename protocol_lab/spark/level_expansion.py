@@ -5,7 +5,7 @@ which are new (see `tasks`) and has them written (see `level_files`); a report c
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,33 +42,21 @@ class LevelMaker:
     packed: PackedModel
     _archives: tuple[str, ...] | None = None
 
-    def first(
-        self, level: Path, rows: list[bytes], before: VisitedRuns, after: VisitedRuns
-    ) -> Report:
-        """The first level, of these states."""
-        report = Report(per_action=[len(rows)])
-        array = np.frombuffer(b"".join(rows), np.uint64).reshape(-1, self.tasks.model.words).copy()
-        parcels = self.tasks.start(array, after.partitions, report)
-        return self._settled(level, before, after, parcels, 0, report)
-
     def by_driver(
-        self, level: Path, before: VisitedRuns, after: VisitedRuns, reached: int
+        self, level: Path, after: VisitedRuns, reached: int, rows: list[bytes] | None = None
     ) -> Report:
-        """The next level, made in this process, with its candidates in memory."""
-        report = Report()
-        parcels = self.tasks.expand(self.folder.read(before.depth), after.partitions, report)
-        return self._settled(level, before, after, parcels, reached, report)
-
-    def _settled(
-        self,
-        level: Path,
-        before: VisitedRuns,
-        after: VisitedRuns,
-        parcels: Iterable[Parcel],
-        reached: int,
-        report: Report,
-    ) -> Report:
-        mine: dict[int, list[Parcel]] = {owner: [] for owner in range(after.partitions)}
+        """The next level, made in this process, with its candidates in memory. rows: the initial
+        states, if it is the first."""
+        before, report, owners = self.folder.seen, Report(), after.partitions
+        if rows is None:
+            parcels = self.tasks.expand(self.folder.read(before.depth), owners, report)
+        else:
+            report.per_action = [len(rows)]
+            joined = np.frombuffer(b"".join(rows), np.uint64).copy()
+            parcels = self.tasks.start(
+                joined.reshape(len(rows), self.tasks.model.words), owners, report
+            )
+        mine: dict[int, list[Parcel]] = {owner: [] for owner in range(owners)}
         for parcel in parcels:
             mine[parcel.owner].append(parcel)
 
@@ -85,13 +73,12 @@ class LevelMaker:
     def by_spark(
         self,
         level: Path,
-        before: VisitedRuns,
         after: VisitedRuns,
         reached: int,
         watch: Callable[[int, int], None],
     ) -> Report:
         """The next level, made by a Spark job; see `Jobs.run` for what is raised."""
-        session = self.jobs.session()
+        session, before = self.jobs.session(), self.folder.seen
         plan = divided(self.folder.pieces(before.depth), 2 * after.partitions)
         if self._archives is None:
             self._archives = ship(session, self.packed.packages)

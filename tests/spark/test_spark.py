@@ -401,8 +401,8 @@ def test_a_job_that_spark_gave_up_for_lost_executors_is_run_again(
     model = letters.bind(servers=2, starts=1)
     waiting = list(failures)
 
-    def by_spark(self, level, before, after, reached, watch):
-        report = self.by_driver(level, before, after, reached)
+    def by_spark(self, level, after, reached, watch):
+        report = self.by_driver(level, after, reached)
         if waiting:
             raise JobFailed from RuntimeError(waiting.pop(0))
         return report
