@@ -40,7 +40,7 @@ class CompiledModel:
         self.model, self.constants = model, constants_array(model)
         self.kernels = kernels = Kernels(model, watch)
         self.properties = [*invariants, *spec.expected, *spec.constraints]
-        if max(len(self.properties), len(spec.step_invariants)) > MOST_PROPERTIES:
+        if len(self.properties) + len(spec.step_invariants) > MOST_PROPERTIES:
             raise LabError(
                 f"{spec.name} has more than {MOST_PROPERTIES} properties to check at once: name"
                 " some of its invariants, as in invariants=[...] or --invariant."

@@ -1,8 +1,8 @@
 """Simulation: seeded random walks, for models that are too large to exhaust.
 
-It can find a violation, but its verdict is never "holds". `random_walks` takes the walks and `bias`
-draws their steps, `coverage_estimate` says how much of the state space they saw, and `shrinking`
-shortens the counterexample.
+It can find a violation, but its verdict is never "holds". `random_walks` takes the walks,
+`coverage_estimate` says how much of the state space they saw, and `shrinking` shortens the
+counterexample.
 """
 
 import math

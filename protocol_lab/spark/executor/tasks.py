@@ -148,10 +148,8 @@ class Tasks:
         parent_of: np.ndarray | None = None,
     ) -> np.ndarray:
         failed = np.zeros(len(rows), np.int64)
-        before, parent_of = (
-            rows if before is None else before,
-            failed if parent_of is None else parent_of,
-        )
+        before = rows if before is None else before
+        parent_of = failed if parent_of is None else parent_of
         could = check_some(
             len(rows),
             lambda count: check(
