@@ -3,9 +3,8 @@
     .venv/bin/python -m benchmarks.spark [--smallest 0] [--largest 10000000] [--record FOLDER]
 
 Growing configurations of KIP-320, with every level made by Spark: the total time, the fixed cost of
-a level, the rate in the largest level, the bytes per state through the shuffle and on disk, and how
-the time was spent. --record keeps the levels and tasks of the last one as Parquet, which
-notebooks/spark/02 reads.
+a level, the rate in the largest level, and the bytes per state through the shuffle and on disk.
+--record keeps the levels and tasks of the last one as Parquet, which notebooks/spark/02 reads.
 
 A search is timed once the session has started and the kernels are compiled or loaded; both times
 are printed. Timings vary: use an idle machine.
@@ -90,12 +89,6 @@ def grow(session: Any, constants: dict[str, int], record: Path | None) -> None:
     levels = made_by_spark(result)
     small = sorted(level["seconds"] for level in levels if level["new"] < SMALL_LEVEL)
     largest = max(levels, key=lambda level: level["new"])
-    spent = sum((Counter(level["spent"]) for level in levels), Counter())  # see `SparkSearch`
-    waited = spent.pop("job")
-    shares = ", ".join(
-        f"{name} {spent[name] / spent.total():.0%}"
-        for name in ("read", "expand", "send", "receive", "settle", "write")
-    )
     print(
         f"{result.distinct:,} states, {result.generated:,} generated, depth {result.depth};"
         f" {compared}\n"
@@ -107,9 +100,7 @@ def grow(session: Any, constants: dict[str, int], record: Path | None) -> None:
         f"  through the shuffle {shuffle_bytes / 2**20:,.1f} MiB,"
         f" {shuffle_bytes / result.distinct:.0f} bytes a state;"
         f" on disk {disk_bytes / 2**20:,.1f} MiB, {disk_bytes / result.distinct:.0f} bytes a state"
-        f" (of {model.layout.size} in memory)\n"
-        f"  waited for jobs {waited:.1f} s, the driver's own work {seconds - waited:.1f} s;"
-        f" tasks were busy for {spent.total():.1f} s: {shares}",
+        f" (of {model.layout.size} in memory)",
         flush=True,
     )
 

@@ -42,35 +42,17 @@ def explore(
     Interrupting returns what is known, as undecided. Raises LabError for bad input, also for an
     option that the engine does not support.
     """
-    return explore_with(model, options, engine=engine, invariants=invariants, progress=progress)
-
-
-def explore_with(
-    model: Model,
-    options: dict[str, Any],
-    *,
-    engine: str = NATIVE,
-    invariants: Iterable[str] | None = None,
-    progress: bool = True,
-    **own: Any,
-) -> Result:
-    """As `explore`; own: fields of the `SearchRequest` that are no options."""
     expect_model(model)
     if engine not in ENGINES:
         raise LabError(f"There is no engine {quoted(engine)}; use one of {', '.join(ENGINES)}.")
     engine = engine_here(engine)
-    names = (
-        None
-        if invariants is None
-        else [invariants]
-        if isinstance(invariants, str)
-        else [*invariants]
-    )
+    if invariants is not None:
+        invariants = [invariants] if isinstance(invariants, str) else [*invariants]
     said: list[str] = []
     seconds = compiling = 0.0
     with ProgressBar(model.spec.name, shown=progress) as bar:
         while True:
-            result = _searched(model, engine, names, options, bar, own)
+            result = _searched(model, engine, invariants, options, bar)
             seconds += result.seconds
             compiling += result.compile_seconds
             wider = model.widened(result.exceeded)
@@ -90,15 +72,14 @@ def explore_with(
 def _searched(
     model: Model,
     engine: str,
-    names: list[str] | str | None,
+    names: Iterable[str] | None,
     options: dict[str, Any],
     bar: ProgressBar,
-    own: dict[str, Any],
 ) -> Result:
     """The result of one search, with the storage that the model has."""
     values = values_of(SearchRequest, explore, model, engine, options)
     chosen, chosen_steps = model.choose(names)
-    request = SearchRequest(chosen, chosen_steps, **values, **own)
+    request = SearchRequest(chosen, chosen_steps, **values)
     with deferred_interrupts():  # an interrupt raised in the middle of an import might be swallowed
         search_class = _search_class(engine)
     dry_run(model, chosen + chosen_steps)

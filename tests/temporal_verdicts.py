@@ -8,7 +8,8 @@ from pathlib import Path
 
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.liveness import check
-from protocol_lab.liveness.liveness_result import TemporalResult
+from protocol_lab.liveness.liveness_result import PropertyResult, TemporalResult
+from protocol_lab.liveness.property_check import PropertyCheck
 from protocol_lab.liveness.vacuity import NO_FAIR_RUN, NO_STATE
 
 KAFKA = {"replicas": 2, "log_size": 1, "max_records": 1, "max_leader_epoch": 1}
@@ -73,19 +74,17 @@ def listen(replace: Callable[[object, str, object], None], tell: Callable[[str],
 
     replace: as `setattr`.
     """
-    run = check._Check.run
+    run = PropertyCheck.run
 
-    def listening(self, *given) -> None:
-        try:
-            run(self, *given)
-        except check.Stopped as stop:
-            if str(stop) in (NO_FAIR_RUN, NO_STATE):
-                tell(f"{self.model}, {self.result.claim}: {stop}")
-            raise
-        if self.result.vacuous:
-            tell(f"{self.model}, {self.result.claim}: holds, {self.result.reservation}")
+    def listening(self, *given) -> PropertyResult:
+        result = run(self, *given)
+        if result.undecided_reason in (NO_FAIR_RUN, NO_STATE):
+            tell(f"{self.model}, {result.claim}: {result.undecided_reason}")
+        if getattr(result, "vacuous", False):
+            tell(f"{self.model}, {result.claim}: holds, {result.reservation}")
+        return result
 
-    replace(check._Check, "run", listening)
+    replace(PropertyCheck, "run", listening)
 
 
 def notebook_environment(folder: Path) -> dict[str, str]:

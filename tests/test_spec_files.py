@@ -12,7 +12,7 @@ from protocol_lab.catalog import known_as, load
 from protocol_lab.cli import main
 from protocol_lab.errors import SpecError
 from protocol_lab.explore import explore
-from protocol_lab.spark.model_transfer import pack_model, unpack_model
+from protocol_lab.spark.model_transfer import UnpackedModel, pack_model, unpack_model
 from protocol_lab.traces.scenarios import play, read_scenario
 from tests import ROOT
 from tests.spec_checks import read_link
@@ -267,6 +267,6 @@ def link_of(text: str) -> str:
 def test_a_spec_by_path_is_made_again_from_its_packed(here, name):
     written(here / "my", name)
     model = load(f"my/{name}").bind(top=2)
-    packed = pack_model(model)
+    packed = pack_model(UnpackedModel(model))
     assert packed.spec[0] in packed.packages
     assert unpack_model(packed).model.layout == model.layout

@@ -6,13 +6,13 @@ Then they are counted one after the other, in the order in which a search would 
 a time. So the counts at a stop are those of the plain algorithm in `reference`.
 """
 
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, pairwise
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from protocol_lab.checker.cross_check import compare, spread
 from protocol_lab.checker.disagreement import beyond_compiled, repeating
 from protocol_lab.checker.request import (
     GOAL,
-    OUT_OF_MEMORY,
     SearchRequest,
     Undecided,
+    ending,
     memory_reason,
-    size_exceeded,
+    too_many_states,
 )
 from protocol_lab.checker.result import Result
 from protocol_lab.checker.state_log import MOST_STEPS, StateLog, chunk_states
@@ -40,6 +40,12 @@ from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.symmetry.symmetry_check import erased
 from protocol_lab.system.memory import Budget, allowed_bytes
 from protocol_lab.system.process import deferred_interrupts
+
+TOO_MANY_STEPS = (
+    f"more than {MOST_STEPS:,} steps are possible in one state: lower the constants that bound"
+    " the parameters of actions"
+)
+"""Why a search is undecided at such a state."""
 
 
 @dataclass
@@ -79,7 +85,7 @@ class NativeSearch:
         self._unmet = self.expected  # of those to evaluate in this level, what no state has yet
         self.violating = dict.fromkeys(request.names, 0)
         self.actions = [each.name for each in model.spec.actions]
-        self.budget = Budget(request.memory_bytes or allowed_bytes(None))
+        self.budget = Budget(allowed_bytes(request.memory_gib))
         self.log = StateLog(model, request, self.budget)
         self.visited = VisitedSet(self.budget)
         self.workers = Workers()
@@ -94,24 +100,15 @@ class NativeSearch:
         """Explore until everything was seen or something ends the search. Never raises for an
         interruption or a bound: the result says what is known. Raises SpecError for a function that
         fails, and KitDefect where compiled and plain code disagree."""
-        result, began = self.result, time.perf_counter()
-        try:
+        result = self.result
+        with ending(result), closing(self.workers):
             with deferred_interrupts() as self.interrupted:
-                event = self._search(began)
+                event = self._search()
             if event is None:
                 result.exhaustive = True
-            elif event.name:
+            else:
                 result.violated = event.name
                 self._add_trace(event)
-        except Undecided as stop:
-            result.undecided_reason, result.exceeded = str(stop), stop.size
-        except KeyboardInterrupt:
-            result.undecided_reason = "interrupted"
-        except MemoryError:
-            result.undecided_reason = OUT_OF_MEMORY
-        finally:
-            self.workers.close()
-        result.seconds = time.perf_counter() - began
         self._finish()
         if not self.interrupted() and result.undecided_reason != "stopped":
             states = (self.log.row(at) for at in spread(result.distinct))
@@ -130,8 +127,8 @@ class NativeSearch:
         if self.request.to_the_end:
             result.violating = self.violating
 
-    def _search(self, began: float) -> _Event | None:
-        event = self._start(began)
+    def _search(self) -> _Event | None:
+        event = self._start()
         level_begin = 0
         while event is None:
             level_end = self.log.stored
@@ -142,49 +139,54 @@ class NativeSearch:
             begin = level_begin
             while begin < level_end and event is None:
                 begin, event = self._some_chunks(begin, level_end)
-                self._report_progress(began, level_end - begin + (self.log.stored - level_end))
+                self._report(self.log.stored - begin)
             level_begin = level_end
         return event
 
-    def _report_progress(self, began: float, frontier: int) -> None:
-        """Report the progress. Raises Undecided if the search was stopped."""
-        if self.request.progress:
-            self.request.progress(self.result, frontier, time.perf_counter() - began)
-        if self.request.stopped and self.request.stopped():
-            raise Undecided("stopped")
+    def _report(self, frontier: int) -> None:
+        """Report the progress. Raises Undecided if the search was stopped or interrupted."""
+        self.request.report(self.result, frontier)
         if self.interrupted():
             raise Undecided("interrupted")
 
-    def _start(self, began: float) -> _Event | None:
+    def _start(self) -> _Event | None:
         """Enter the initial states, or the given ones."""
         rows = self.request.first_rows(self.model)
         self.result.per_depth.append(0)
         event, made = None, 0
         while event is None:
             part, error = _until_error(islice(rows, self._states))
+            if part:
+                chunk = self._chunk_of(part, 0, 1, -1)
+                chunk.rows, chunk.base, chunk.begin = chunk.out, 0, -1
+                event = self._process(chunk, -1 - made)
+                made += len(part)
+            if event is None and error is not None:
+                raise error
             if not part:
-                _stop(error)
-                return None
-            chunk = self._new_chunk()
-            for k, row in enumerate(part):
-                chunk.out[k] = np.frombuffer(row, np.uint64)
-            chunk.parent_of[: len(part)] = -1
-            chunk.action_of[: len(part)] = 0
-            chunk.multiplicity_of[: len(part)] = 1
-            chunk.rows, chunk.base, chunk.begin, chunk.count = chunk.out, 0, -1, len(part)
-            event = self._process([chunk], -1 - made)
-            made += len(part)
-            if event is None:
-                _stop(error)
-            self._report_progress(began, self.log.stored)
+                break
+            self._report(self.log.stored)
         return event
+
+    def _chunk_of(self, rows: list[bytes], actions: Any, multiplicities: Any, parent: int) -> Chunk:
+        """A chunk with these candidates, found uncompiled."""
+        chunk, count = self._new_chunk(), len(rows)
+        if count > len(chunk.out):
+            chunk.enlarge(count)
+        chunk.out[:count] = np.frombuffer(b"".join(rows), np.uint64).reshape(
+            count, self.model.words
+        )
+        chunk.action_of[:count], chunk.multiplicity_of[:count] = actions, multiplicities
+        chunk.parent_of[:count] = parent
+        chunk.count = count
+        return chunk
 
     def _some_chunks(self, begin: int, level_end: int) -> tuple[int, _Event | None]:
         """Process the next chunks of the level; returns where they end, and what ends the
         search."""
         batch = self._expanded(begin, level_end)
         if begin in self._with_too_many_steps:
-            _stop_at_too_many_steps()
+            raise Undecided(TOO_MANY_STEPS)
         if not batch:
             return begin, self._last_state(begin)
         checks = self._start_checks(batch)
@@ -275,11 +277,11 @@ class NativeSearch:
         if self._is_constrained:
             chunk.verdicts[:count][chunk.inside[:count] == 0] = OUTSIDE
 
-    def _process(self, batch: list[Chunk], source: int | None = None) -> _Event | None:
-        """Enter, check and count chunks; `source`: see `StateLog.add`."""
-        for chunk in batch:
-            self._identify(chunk)
-        return self._count_all(batch, self._start_checks(batch), source)
+    def _process(self, chunk: Chunk, source: int) -> _Event | None:
+        """Enter, check and count a chunk that was found uncompiled; `source`: see
+        `StateLog.add`."""
+        self._identify(chunk)
+        return self._count_all([chunk], self._start_checks([chunk]), source)
 
     def _start_checks(self, batch: list[Chunk]) -> list[Future[None]]:
         """Enter the chunks into the visited set, and begin to check and keep the new states."""
@@ -386,14 +388,14 @@ class NativeSearch:
         if dead is not None:
             count = int(np.searchsorted(chunk.parent_of[:count], dead - chunk.base))
         if chunk.judged < count:
-            count, ending = chunk.judged, partial(self._stop_unjudged, chunk)
+            count, ending = chunk.judged, self._why_not_judged(chunk)
         if chunk.entered < count:
-            count, ending = chunk.entered, self._stop_for_memory
+            count, ending = chunk.entered, Undecided(memory_reason(self.budget.bound))
         room = self.request.max_states - self.log.stored
         if chunk.new > room:
             new = np.flatnonzero(chunk.verdicts[:count] == NEW)
             if len(new) > room:
-                count, ending = int(new[room]), self._stop_at_bound
+                count, ending = int(new[room]), too_many_states(self.request.max_states)
         event = self._event(chunk, count)
         counted = count if event is None else event.at + 1
         new, unmet, per_action = chunk.new, chunk.unmet, chunk.per_action
@@ -405,12 +407,11 @@ class NativeSearch:
         names = ["init"] if chunk.begin < 0 else self.actions
         for name, more in zip(names, per_action, strict=False):
             self.result.per_action[name] += int(more)
-        if event is not None:
-            _stop(event.error)
-        elif ending is not None:
-            ending()
-        elif dead is not None:
-            event = _Event("deadlock", -1, *self._row_and_parent(dead))
+        error = ending if event is None else event.error
+        if error is not None:
+            raise error
+        if event is None and dead is not None:
+            event = _Event("deadlock", -1, self.log.row(dead), self.log.parent(dead))
         return event
 
     def _deadlock(self, chunk: Chunk) -> int | None:
@@ -422,25 +423,17 @@ class NativeSearch:
         return chunk.begin + int(stuck[0]) if len(stuck) else None
 
     @repeating()
-    def _stop_unjudged(self, chunk: Chunk) -> None:
+    def _why_not_judged(self, chunk: Chunk) -> Exception:
+        """The error in the first candidate whose constraints, or view, can't be computed."""
         row = chunk.out[chunk.judged].tobytes()
         try:
             if chunk.is_faulty_view:
                 erased(self.model, row)
             else:
-                self._judge_inside(row)
+                is_inside(self.model, row, self.request.constraint)
         except (EvaluationError, SpecError) as error:
-            _stop(error)
-        _stop(beyond_compiled())
-
-    def _stop_for_memory(self) -> NoReturn:
-        raise Undecided(memory_reason(self.budget.bound))
-
-    def _stop_at_bound(self) -> NoReturn:
-        raise Undecided(f"more than {self.request.max_states:,} distinct states (max_states)")
-
-    def _row_and_parent(self, position: int) -> tuple[bytes, int]:
-        return self.log.row(position), self.log.parent(position)
+            return error
+        return beyond_compiled()
 
     @repeating()
     def _last_state(self, position: int) -> _Event:
@@ -449,25 +442,20 @@ class NativeSearch:
         row = self.log.row(position)
         found, error = _until_error(successors(self.model, row))
         if len(found) > MOST_STEPS:
-            _stop_at_too_many_steps()
-        chunk = self._new_chunk()
-        if len(found) > len(chunk.out):
-            chunk.enlarge(len(found))
+            raise Undecided(TOO_MANY_STEPS)
+        rows, base = self.log.segment(position)
+        chunk = self._chunk_of(
+            [each.row for each in found],
+            [self.actions.index(each.action.name) for each in found],
+            [each.multiplicity for each in found],
+            position - base,
+        )
         chunk.begin, chunk.end, chunk.done = position, position + 1, position + 1
-        chunk.rows, chunk.base = self.log.segment(position)
-        for k, each in enumerate(found):
-            chunk.out[k] = np.frombuffer(each.row, np.uint64)
-            chunk.action_of[k] = self.actions.index(each.action.name)
-            chunk.multiplicity_of[k] = each.multiplicity
-        chunk.parent_of[: len(found)] = position - chunk.base
-        chunk.count, chunk.degree_of[0] = len(found), 1
-        event = self._process([chunk])
+        chunk.rows, chunk.base, chunk.degree_of[0] = rows, base, 1
+        event = self._process(chunk, position)
         if event is None:
-            _stop(error or beyond_compiled())
+            raise error or beyond_compiled()
         return event
-
-    def _judge_inside(self, row: bytes) -> bool:
-        return is_inside(self.model, row, self.request.constraint)
 
     def _apply_constraints(self, chunk: Chunk, count: int) -> int:
         """Mark which of the candidates [0, count) are inside the constraints; returns how many
@@ -579,24 +567,17 @@ class NativeSearch:
 
     def _broken(self, name: str, count: int) -> np.ndarray:
         """For each candidate, whether it breaks the invariant of this name."""
-        for properties, failed in (
-            (self.properties, self.now.failed),
-            (self.model.spec.step_invariants, self.now.failed_steps),
-        ):
-            for k, each in enumerate(properties):
-                if each.name == name:
-                    return failed[:count] >> k & 1 == 1
-        raise KeyError(name)
+        is_of_steps, bit = self.compiled.places[name]
+        failed = self.now.failed_steps if is_of_steps else self.now.failed
+        return failed[:count] >> bit & 1 == 1
 
     def _count_violations(self, begin: int, count: int) -> None:
         """Count the new states that break an invariant, and the transitions that break a step
         invariant."""
         is_new = self.now.verdicts[begin:count] == NEW
-        for each in self.request.invariants:
-            broken = self._broken(each.name, count)[begin:]
-            self.violating[each.name] += int((broken & is_new).sum())
-        for each in self.request.step_invariants:
-            self.violating[each.name] += int(self._broken(each.name, count)[begin:].sum())
+        for name, (is_of_steps, _) in self.compiled.places.items():
+            broken = self._broken(name, count)[begin:]
+            self.violating[name] += int((broken if is_of_steps else broken & is_new).sum())
 
     def _parent(self, at: int) -> int:
         """The position of the state that a candidate was found from, or -1."""
@@ -617,18 +598,3 @@ def _until_error(items: Iterator[Any]) -> tuple[list[Any], Exception | None]:
     except (EvaluationError, SpecError) as error:
         return found, error
     return found, None
-
-
-def _stop_at_too_many_steps() -> NoReturn:
-    raise Undecided(
-        f"more than {MOST_STEPS:,} steps are possible in one state: lower the constants that bound"
-        " the parameters of actions"
-    )
-
-
-def _stop(error: Exception | None) -> None:
-    """End the search with this error; do nothing if it is None."""
-    if isinstance(error, EvaluationError):
-        raise Undecided(str(error), size_exceeded(error)) from None
-    if error is not None:
-        raise error

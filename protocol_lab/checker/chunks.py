@@ -8,8 +8,8 @@ release the GIL, so that threads run in parallel.
 """
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Generic, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TypeVar
 
 import numpy as np
 from numba import types
@@ -94,14 +94,11 @@ def tally(
     return new, unmet, broken
 
 
-class _Done(Generic[_Answer]):
-    """The result of a task that was run at once, with the interface of a Future."""
-
-    def __init__(self, answer: _Answer):
-        self.result = lambda: answer
-
-    def exception(self) -> None:
-        """None: an exception would have been raised at once."""
+def _done(answer: _Answer) -> Future[_Answer]:
+    """The result of a task that was run at once."""
+    future: Future[_Answer] = Future()
+    future.set_result(answer)
+    return future
 
 
 class Workers:
@@ -116,11 +113,11 @@ class Workers:
         """How many chunks to process at once."""
         return _BY_THREAD * self.threads if self.threads > 1 else 1
 
-    def start(self, tasks: list[Callable[[], _Answer]]) -> list["Future[_Answer] | _Done[_Answer]"]:
+    def start(self, tasks: list[Callable[[], _Answer]]) -> list[Future[_Answer]]:
         """Start these tasks; a single one is run at once in this thread, and its exception
         raised."""
         if len(tasks) == 1 or self.threads == 1:
-            return [_Done(task()) for task in tasks]
+            return [_done(task()) for task in tasks]
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads)
         return [self._pool.submit(task) for task in tasks]
@@ -128,8 +125,7 @@ class Workers:
     def run(self, tasks: list[Callable[[], _Answer]]) -> list[_Answer]:
         """The results of the tasks, once all are done. Raises the exception of one that failed."""
         started = self.start(tasks)
-        for each in started:
-            each.exception()
+        wait(started)
         return [each.result() for each in started]
 
     def close(self) -> None:

@@ -23,7 +23,8 @@ class CompiledModel:
     invariants, the expected situations and the constraints; check_steps: the spec's step
     invariants, or None if none is chosen. check_constraint and check_goal: the search's own
     conditions, in bit 0, or None. invariants, expected, constraints, step_invariants: their bits
-    in the results. watch: see `building.Watch`. Raises LabError if something can't be compiled.
+    in the results; places: by the name of a chosen invariant, whether it is one of steps, and the
+    number of its bit. watch: see `building.Watch`. Raises LabError if something can't be compiled.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class CompiledModel:
         self.model, self.constants = model, constants_array(model)
         self.kernels = kernels = Kernels(model, watch)
         self.properties = [*invariants, *spec.expected, *spec.constraints]
-        if max(len(self.properties), len(spec.step_invariants)) > MOST_PROPERTIES:
+        if len(self.properties) + len(spec.step_invariants) > MOST_PROPERTIES:
             raise LabError(
                 f"{spec.name} has more than {MOST_PROPERTIES} properties to check at once: name"
                 " some of its invariants, as in invariants=[...] or --invariant."
@@ -54,6 +55,9 @@ class CompiledModel:
         self.expected = bits_of(self.properties, spec.expected)
         self.constraints = bits_of(self.properties, spec.constraints)
         self.step_invariants = bits_of(spec.step_invariants, step_invariants)
+        self.places = {each.name: (False, k) for k, each in enumerate(invariants)}
+        for each in step_invariants:
+            self.places[each.name] = True, spec.step_invariants.index(each)
 
     @property
     def compile_seconds(self) -> float:

@@ -86,8 +86,8 @@ def _moved(
         between = next(
             (
                 each
-                for each in _taken(model, rows[k], step)
-                if rows[k + 2] in _taken(model, each, steps[k])
+                for each in taken_again(model, rows[k], step)
+                if rows[k + 2] in taken_again(model, each, steps[k])
             ),
             None,
         )
@@ -97,7 +97,7 @@ def _moved(
     return rows
 
 
-def _taken(model: Model, row: bytes, step: Step) -> Iterator[bytes]:
+def taken_again(model: Model, row: bytes, step: Step) -> Iterator[bytes]:
     """The states to which a step leads from another state, if it can happen there."""
     action = model.action(step.action)
 

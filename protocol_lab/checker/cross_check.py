@@ -89,12 +89,11 @@ def spread(size: int) -> Iterable[int]:
 
 
 class _State:
-    """One state, alone in the array `rows` that the compiled loops take."""
+    """One state."""
 
     def __init__(self, compiled: CompiledModel, request: SearchRequest, row: bytes):
         self.compiled, self.request, self.model = compiled, request, compiled.model
-        self.row = row
-        self.rows = np.frombuffer(bytearray(row), np.uint64).reshape(1, -1)
+        self.row, self.rows = row, _alone(row)
 
     def compare(self) -> None:
         """Raises KitDefect if compiled and plain code disagree."""
@@ -102,55 +101,39 @@ class _State:
         for k, each in enumerate(self.compiled.properties):
             self._compare(
                 each.name,
-                lambda each=each: fails(self.model, self.row, each),
-                lambda k=k: self._failed(check, 1 << k, self.rows)[0],
+                lambda each=each: bool(fails(self.model, self.row, each)),
+                lambda k=k: self._failed(check, 1 << k, self.rows),
             )
-        try:
-            found, count = self._expanded()
-        except MemoryError:
-            raise
-        except EvaluationError:
-            return  # the search has ended here
-        except Exception:
-            found, count = None, 0
-        try:
-            plain = [
-                (each.action.name, each.row, each.multiplicity)
-                for each in successors(self.model, self.row)
-            ]
-        except (EvaluationError, SpecError):
-            return  # so has it here
-        if found is None:
-            raise defect(self.model, "the actions", self.row)
-        names = [each.name for each in self.model.spec.actions]
-        compiled = [
-            (names[found.action_of[k]], found.out[k].tobytes(), int(found.multiplicity_of[k]))
-            for k in range(count)
-        ]
-        if compiled != plain:
-            differing = {*compiled} ^ {*plain} or {*compiled}
-            raise defect(self.model, min(name for name, *_ in differing), self.row)
-        for k in range(0, count, 1 + count // STEPS):
-            self._compare_step(found.out[k : k + 1].copy())
+        steps = self._compare("the actions", self._plain_steps, self._compiled_steps) or []
+        for _, row, _ in steps[:: 1 + len(steps) // STEPS]:
+            self._compare_step(row)
 
-    def _expanded(self) -> tuple[SuccessorBuffer, int]:
-        """The successors in compiled code, and how many there are."""
-        room = MOST_SUCCESSORS
+    def _plain_steps(self) -> list[tuple[str, bytes, int]]:
+        """(action, state after it, multiplicity) of each step from this state."""
+        taken = successors(self.model, self.row)
+        return [(each.action.name, each.row, each.multiplicity) for each in taken]
+
+    def _compiled_steps(self) -> list[tuple[str, bytes, int]]:
+        room, names = MOST_SUCCESSORS, [each.name for each in self.model.spec.actions]
         while True:
             found = SuccessorBuffer(room, self.model.words, 1)
             done, count = found.fill(self.compiled, self.rows, 0, 1)
             if done:
-                return found, count
+                break
             room *= 2
+        return [
+            (names[found.action_of[k]], found.out[k].tobytes(), int(found.multiplicity_of[k]))
+            for k in range(count)
+        ]
 
-    def _compare_step(self, after: np.ndarray) -> None:
-        compiled, model, row = self.compiled, self.model, after.tobytes()
+    def _compare_step(self, row: bytes) -> None:
+        compiled, model, after = self.compiled, self.model, _alone(row)
 
         def inside() -> bool:
             bits = compiled.constraints
-            failed = self._failed(compiled.check, bits, after)[0] if bits else 0
+            failed = bool(bits) and self._failed(compiled.check, bits, after)
             if compiled.check_constraint is not None:
-                failed |= self._failed(compiled.check_constraint, 1, after)[0]
+                failed |= self._failed(compiled.check_constraint, 1, after)
             return not failed
 
         self._compare(
@@ -160,30 +143,38 @@ class _State:
             bit = 1 << model.spec.step_invariants.index(each)
             self._compare(
                 each.name,
-                lambda each=each: evaluate_step(model, self.row, row, each.function),
-                lambda bit=bit: self._failed(compiled.check_steps, bit, after)[0],
+                lambda each=each: bool(evaluate_step(model, self.row, row, each.function)),
+                lambda bit=bit: self._failed(compiled.check_steps, bit, after),
             )
 
-    def _compare(self, what: str, plain: Callable[[], Any], compiled: Callable[[], Any]) -> None:
-        """Both as true or false."""
+    def _compare(self, what: str, plain: Callable[[], Any], compiled: Callable[[], Any]) -> Any:
+        """What both give; None if it can't be computed, so that the search has ended here."""
         try:
-            found = bool(compiled())
+            found = compiled()
         except MemoryError:
             raise
         except EvaluationError:
-            return  # the search has ended here
+            return None
         except Exception:
             found = None
         try:
-            expected = bool(plain())
+            expected = plain()
         except (EvaluationError, SpecError):
-            return  # so has it here
-        if found is not expected:
+            return None
+        if found != expected:
+            if isinstance(found, list):  # of steps
+                what = min(name for name, *_ in {*found} ^ {*expected} or {*found})
             raise defect(self.model, what, self.row)
+        return found
 
-    def _failed(self, check: Callable, bits: int, rows: np.ndarray) -> np.ndarray:
-        """The properties that fail, as bits; for step invariants the step begins at this state."""
+    def _failed(self, check: Callable, bits: int, rows: np.ndarray) -> bool:
+        """Does one of these properties fail? For step invariants the step begins at this state."""
         failed, only = np.zeros(1, np.int64), np.zeros(1, np.int64)
         wanted, constants = np.ones(1, np.uint8), self.compiled.constants
         check(rows, 1, wanted, constants, bits, failed, self.rows, only)
-        return failed
+        return bool(failed[0])
+
+
+def _alone(row: bytes) -> np.ndarray:
+    """A state, alone in an array as the compiled loops take it."""
+    return np.frombuffer(bytearray(row), np.uint64).reshape(1, -1)

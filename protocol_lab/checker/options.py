@@ -30,16 +30,14 @@ _KEY = "option"
 class Option:
     """The declaration of one option.
 
-    name: the keyword that a person writes. field: the one of the request that takes the value.
-    help: a clause for the command line and for help(). word: the command line's, if it has one.
-    kind: bool for a switch, else the type of the value, which help calls metavar. supported_by:
-    some of ENGINES, TEMPORAL and SIMULATION. read(model, value): the value for the field; raises
-    LabError. unset: the value that means that the option was not given; signatures show it as the
-    default.
+    name: the keyword that a person writes, and the request's field. help: a clause for the command
+    line and for help(). word: the command line's, if it has one. kind: bool for a switch, else the
+    type of the value, which help calls metavar. supported_by: some of ENGINES, TEMPORAL and
+    SIMULATION. read(model, value): the value for the field; raises LabError. unset: the value that
+    means that the option was not given; signatures show it as the default.
     """
 
     name: str
-    field: str
     help: str
     word: str | None = None
     kind: Any = str
@@ -68,9 +66,7 @@ def options_of(request_class: type) -> dict[str, Option]:
     for each in fields(request_class):
         if declared := each.metadata.get(_KEY):
             unset = False if declared.get("kind") is bool else None
-            found.append(
-                Option(**{"name": each.name, "field": each.name, "unset": unset, **declared})
-            )
+            found.append(Option(**{"name": each.name, "unset": unset, **declared}))
     return {each.name: each for each in found}
 
 
@@ -101,7 +97,7 @@ def values_of(
             continue
         if refused := each.refusal(asked):
             raise LabError(refused)
-        values[each.field] = each.read(model, value)
+        values[name] = each.read(model, value)
     return values
 
 

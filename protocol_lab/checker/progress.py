@@ -70,7 +70,7 @@ class ProgressBar:
             f"{self._name}: compiling {number + 1} of {count}, {name} (once; then it is kept)"
         )
 
-    def update(self, result: Result, frontier: int, seconds: float) -> None:
+    def update(self, result: Result, frontier: int) -> None:
         """Show the counts of a running search."""
         if self._bar.disable:
             return

@@ -3,26 +3,27 @@
 It is the oracle in tests, and runs where Numba can't. It explores a few thousand states a second.
 """
 
-import time
 from collections import deque
-from itertools import islice
+from contextlib import suppress
 from sys import getsizeof
 
 from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.request import (
     GOAL,
-    OUT_OF_MEMORY,
     SearchRequest,
     Undecided,
+    ending,
     memory_reason,
-    size_exceeded,
+    too_many_states,
 )
 from protocol_lab.checker.result import Result
-from protocol_lab.errors import EvaluationError
 from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import evaluate_step, fails, is_inside, is_true, successors
 from protocol_lab.symmetry.symmetry_check import erased, smallest_name
 from protocol_lab.system.memory import allowed_bytes
+
+_IN_CONTAINERS = 300
+"""About how many bytes each state takes in sets and dicts, besides its row."""
 
 
 class PythonSearch:
@@ -34,8 +35,11 @@ class PythonSearch:
         self.parent: dict[bytes, bytes | None] = {}
         self.depth: dict[bytes, int] = {}
         self.frontier: deque[bytes] = deque()
-        self._weigh_at = 0
-        self.memory = request.memory_bytes or allowed_bytes(None)
+        self.memory = allowed_bytes(request.memory_gib)
+        own_names = request.symmetry or request.view
+        self._bytes_of_state = _IN_CONTAINERS + (1 + own_names) * getsizeof(
+            bytes(model.layout.size)
+        )
         self.unreached = self._judged = [each for each in model.spec.situations if each.expected]
         self.result = Result(model, "python", request.names)
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
@@ -43,74 +47,42 @@ class PythonSearch:
 
     def run(self) -> Result:
         """Explore until everything was seen or something ends the search."""
-        result, began = self.result, time.perf_counter()
-        try:
-            result.undecided_reason = self._search(began)
-            result.exhaustive = result.undecided_reason is None
-        except _Violation:
-            pass
-        except EvaluationError as error:
-            result.undecided_reason, result.exceeded = str(error), size_exceeded(error)
-        except Undecided as stop:
-            result.undecided_reason = str(stop)
-        except KeyboardInterrupt:
-            result.undecided_reason = "interrupted"
-        except MemoryError:
-            result.undecided_reason = OUT_OF_MEMORY
-        result.never_reached = [each.name for each in self.unreached]
-        result.seconds = time.perf_counter() - began
-        return result
+        with ending(self.result), suppress(_Violation):
+            self._search()
+            self.result.exhaustive = True
+        self.result.never_reached = [each.name for each in self.unreached]
+        return self.result
 
-    def _search(self, began: float) -> str | None:
-        bound = f"more than {self.request.max_states:,} distinct states (max_states)"
+    def _search(self) -> None:
         for row in self.request.first_rows(self.model):
-            if not self._take_in(None, row, "init"):
-                return bound
-            self._report_progress(began)
+            self._take_in(None, row, "init")
+            self._report()
         while self.frontier:
             row = self.frontier.popleft()
             any_step = False
             for each in successors(self.model, row):
                 any_step = True
-                if not self._take_in(row, each.row, each.action.name, each.multiplicity):
-                    return bound
+                self._take_in(row, each.row, each.action.name, each.multiplicity)
             if self.request.deadlock and not any_step:
                 self._violated("deadlock", row, self.parent[row])
-            self._report_progress(began)
-        return None
+            self._report()
 
-    def _is_too_large(self) -> bool:
-        """Does the search exceed its memory? That is measured only now and then, since it takes a
-        while."""
-        count = len(self.parent)
-        if count < self._weigh_at:
-            return False
-        self._weigh_at = count + 64 + count // 8
-        rows = sum(map(getsizeof, islice(self.parent, 1))) * count
-        has_names = self.request.symmetry or self.request.view
-        containers = (self.known, self.parent, self.depth, self.frontier)
-        return (1 + has_names) * rows + sum(map(getsizeof, containers)) > self.memory
-
-    def _report_progress(self, began: float) -> None:
-        """Report the progress. Raises Undecided if the search was stopped."""
-        if self.request.progress and self.result.distinct % 256 == 0:
-            now = time.perf_counter() - began
-            self.request.progress(self.result, len(self.frontier), now)
-        if self.request.stopped and self.request.stopped():
-            raise Undecided("stopped")
-        if self._is_too_large():
+    def _report(self) -> None:
+        """Report the progress. Raises Undecided if the search was stopped, or is too large."""
+        self.request.report(self.result, len(self.frontier))
+        if len(self.parent) * self._bytes_of_state > self.memory:
             raise Undecided(memory_reason(self.memory))
 
     def _take_in(
         self, before: bytes | None, row: bytes, action: str, multiplicity: int = 1
-    ) -> bool:
-        """Count, store and check one generated state; False if max_states forbids to store it."""
+    ) -> None:
+        """Count, store and check one generated state. Raises Undecided if there are too many."""
         chosen = before is None and self.request.starts is not None
         inside = chosen or is_inside(self.model, row, self.request.constraint)
         known_by = self._identity(row) if inside else row
         new = inside and known_by not in self.known
         if new and len(self.depth) >= self.request.max_states:
-            return False
+            raise too_many_states(self.request.max_states)
         self.result.per_action[action] += multiplicity
         if new:
             self.known.add(known_by)
@@ -134,7 +106,6 @@ class PythonSearch:
             for invariant in self.request.step_invariants:
                 if evaluate_step(self.model, before, row, invariant.function):
                     self._violated(invariant.name, row, before)
-        return True
 
     def _identity(self, row: bytes) -> bytes:
         """The bytes by which a state is identified; states that count as the same have the same."""

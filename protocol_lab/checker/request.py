@@ -1,6 +1,8 @@
 """The request for a search: what to check and where to stop; and helpers that engines share."""
 
+import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,6 @@ from protocol_lab.model.transitions import (
     successors,
 )
 from protocol_lab.quantities import whole_number
-from protocol_lab.system.memory import allowed_bytes
 
 UNBOUNDED = 2**62
 
@@ -51,6 +52,11 @@ def memory_reason(allowed_bytes: int) -> str:
         f"the search needs more than the {gib:.{1 if gib >= 0.1 else 3}f} GiB of memory it may"
         " use: lower the constants, raise --memory, or use Spark"
     )
+
+
+def too_many_states(most: int) -> "Undecided":
+    """The end of a search that would have more than so many states."""
+    return Undecided(f"more than {most:,} distinct states (max_states)")
 
 
 def _declared_symmetry(model: Model, value: bool) -> bool:
@@ -75,9 +81,8 @@ class SearchRequest:
     """One search: what to check, where to stop, and whom to call back.
 
     People can set the fields with an `option`. compiling(name, number, count) is called before each
-    function that is compiled or loaded, and progress(result, frontier, seconds) often. constraint:
-    a function (s, c), true inside. starts: the states to begin with, which are expanded even
-    outside the constraint; None for the initial ones. goal: a
+    function that is compiled or loaded, and progress(result, frontier) often. constraint:
+    a function (s, c), true inside. goal: a
     function (s, c); where it is true the search ends, with GOAL as the violated property and the
     path there as its trace. symmetry, view: states that differ only by a renaming of the spec's
     symmetric nodes, or by what its view erases,
@@ -135,15 +140,13 @@ class SearchRequest:
         metavar="N",
         read=lambda model, value: whole_number("max_states", value, 1, UNBOUNDED),
     )
-    memory_bytes: int | None = option(
+    memory_gib: float | None = option(
         None,
         help="GiB of memory that the search may use; by default half of what there is",
-        name="memory_gib",
         word="--memory",
         kind=float,
         metavar="GIB",
         supported_by=(NATIVE, PYTHON, TEMPORAL),
-        read=lambda model, value: allowed_bytes(value),
     )
     keep_states: bool = option(
         False,
@@ -190,9 +193,15 @@ class SearchRequest:
         kind=int,
         supported_by=(SPARK,),
     )
-    starts: list[bytes] | None = None
+    starts: list[bytes] | None = option(
+        None,
+        help="the states to begin with, as bytes, which are expanded even outside the constraint;"
+        " by default the initial ones",
+        kind=list[bytes],
+        supported_by=(NATIVE, PYTHON),
+    )
     goal: Callable[..., Any] | None = None
-    progress: Callable[[Result, int, float], None] | None = None
+    progress: Callable[[Result, int], None] | None = None
     compiling: Callable[[str, int, int], None] = lambda *_: None
 
     @property
@@ -208,25 +217,39 @@ class SearchRequest:
         for each in initial(model):
             yield each.row
 
+    def report(self, result: Result, frontier: int) -> None:
+        """Report the progress of a running search. Raises Undecided if it was stopped."""
+        if self.progress:
+            self.progress(result, frontier)
+        if self.stopped and self.stopped():
+            raise Undecided("stopped")
+
     def initial_text(self, model: Model, row: bytes) -> str | None:
         """The line init(...) that chooses this state to begin with; None if there is none."""
         return initial_text(model, row) if self.starts is None else None
 
 
 class Undecided(Exception):
-    """Ends a search without a verdict; the text says which bound was hit.
-
-    size: see `CapacityExceeded`, if it was that.
-    """
-
-    def __init__(self, reason: str, size: str = ""):
-        super().__init__(reason)
-        self.size = size
+    """Ends a search without a verdict; the text says which bound was hit."""
 
 
-def size_exceeded(error: EvaluationError) -> str:
-    """The declared size that a step has exceeded; "" if it was another error."""
-    return error.size if isinstance(error, CapacityExceeded) else ""
+@contextmanager
+def ending(result: Result, out_of_memory: str = OUT_OF_MEMORY) -> Iterator[None]:
+    """A context for a search. If a bound, an interruption or what can't be computed ends it, the
+    result is undecided for that reason. Adds how long it took, without compiling."""
+    began, compiling, reason = time.perf_counter(), result.compile_seconds, None
+    try:
+        yield
+    except (Undecided, EvaluationError) as stop:
+        reason = str(stop)
+        result.exceeded = stop.size if isinstance(stop, CapacityExceeded) else ""
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    except MemoryError:
+        reason = out_of_memory
+    if reason is not None:
+        result.exhaustive, result.undecided_reason = False, reason
+    result.seconds += time.perf_counter() - began - (result.compile_seconds - compiling)
 
 
 def reason_of(model: Model, name: str | None, rows: list[bytes]) -> str | None:

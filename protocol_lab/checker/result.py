@@ -1,6 +1,7 @@
 """The result of a search: a verdict of three values, counts and a shortest counterexample."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -196,16 +197,11 @@ def summary(result: Result) -> str:
         lines += undecided_lines(model, result.invariants, result.undecided_reason, seen)
     if not result.distinct and result.verdict == Verdict.HOLDS:
         lines.append("  nothing was checked: no initial state meets the constraints")
-    rate = result.distinct / result.seconds if result.seconds else 0
     lines.append(
         f"  {counted(result.distinct, 'distinct state')}{_renaming(result)},"
         f" {result.generated:,} generated, depth {result.depth}"
     )
-    lines.append(
-        f"  {result.seconds:.2f} s ({rate:,.0f} distinct states/s, {result.engine}),"
-        f" {result.compile_seconds:.2f} s compiling{compared_phrase(result)};"
-        f" chance that a hash collision hid a state {result.collision_probability:.1e}"
-    )
+    lines.append(cost_line(result, f", {result.engine}"))
     lines += [f"  {each}" for each in result.widened]
     lines += _memory_lines(result)
     if result.violating is not None:
@@ -215,10 +211,25 @@ def summary(result: Result) -> str:
         ]
     lines += reach_lines(result)
     if result.trace is not None:
-        lines += [f"  {k:3} {step}" for k, step in enumerate(result.trace, 2)]
-        if result.initial:
-            lines.insert(-len(result.trace) or len(lines), f"    1 {result.initial}")
+        lines += trace_lines(result.initial, result.trace)
     return "\n".join(lines)
+
+
+def cost_line(result: Result, engine: str = "") -> str:
+    """The line that says how long a search took, and what its fingerprints may have hidden."""
+    rate = result.distinct / result.seconds if result.seconds else 0
+    return (
+        f"  {result.seconds:.2f} s ({rate:,.0f} distinct states/s{engine}),"
+        f" {result.compile_seconds:.2f} s compiling{compared_phrase(result)};"
+        f" chance that a hash collision hid a state {result.collision_probability:.1e}"
+    )
+
+
+def trace_lines(initial: str | None, steps: Iterable[Any]) -> list[str]:
+    """The steps of a trace, each with the number of the state after it; first what chose the
+    initial state, if there is anything to say."""
+    first = [f"    1 {initial}"] if initial else []
+    return first + [f"  {k:3} {step}" for k, step in enumerate(steps, 2)]
 
 
 def nothing_claimed(model: Model) -> str:

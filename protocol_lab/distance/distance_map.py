@@ -13,15 +13,21 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csc_array
 
 from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.compiled_model import CompiledModel
 from protocol_lab.checker.request import SearchRequest, evaluation_error
-from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.compiler.kernels import SuccessorBuffer, check_all
 from protocol_lab.distance.distance_values import EXACT, MORE, NEVER, Distance
-from protocol_lab.distance.step_graph import UNKNOWN, Enough, OutOfMemory, StepGraph, as_words
+from protocol_lab.distance.step_graph import (
+    UNKNOWN,
+    Enough,
+    OutOfMemory,
+    StepGraph,
+    as_words,
+    reach,
+)
 
 _ROWS = 1 << 16
 """States handled between two checks whether to stop."""
@@ -55,7 +61,7 @@ class DistanceMap:
     ):
         model = compiled.model
         request = SearchRequest([], [], starts=starts, keep_states=True)
-        request.max_states, request.memory_bytes = max_states, memory_bytes
+        request.max_states, request.memory_gib = max_states, memory_bytes / 2**30
         search, began = NativeSearch(model, request), time.perf_counter()
         search_until = began + _SEARCHING * (until - began)
         request.stopped = lambda: stopped() or time.perf_counter() > search_until
@@ -89,7 +95,7 @@ class DistanceMap:
             (np.ones(len(sources), np.bool_), (sources, targets)), shape=2 * (graph.count,)
         ).tocsc()
         self.steps = _steps_to(into, graph.broken, graph.broken_step)
-        self.clear = _steps_to(into, graph.cut)
+        self.clear = _steps_to(into, graph.cut, np.zeros_like(graph.cut))
         self.states = graph.count
         graph.states = graph.states[:0]
 
@@ -184,34 +190,12 @@ class _ViolationGraph(StepGraph):
         return failed != 0, faulty
 
 
-def _steps_to(into: coo_array, there: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
+def _steps_to(into: csc_array, there: np.ndarray, before: np.ndarray) -> np.ndarray:
     """For each state the fewest steps to one of a mask, -1 if none leads there; the states of a
     second mask are at most one step away. `into` has the steps by target."""
-    steps = np.where(there, 0, -1).astype(np.int32)
-    level = np.flatnonzero(there).astype(np.int32)
-    depth = 0
-    while len(level) or (depth == 0 and before is not None):
-        depth += 1
-        ahead = np.empty(len(steps), np.int32)
-        filled = step_back(level, into.indptr, into.indices, steps, depth, ahead)
-        level = ahead[:filled]
-        if depth == 1 and before is not None:
-            more = np.flatnonzero(before & (steps < 0)).astype(np.int32)
-            steps[more] = 1
-            level = np.concatenate([level, more])
+    nearest, next_ones = np.flatnonzero(there), np.flatnonzero(before)
+    levels = np.cumsum([0, len(nearest), len(next_ones)])
+    every, begins = np.ones(len(there), np.bool_), into.indptr.astype(np.int64)
+    by_depth = np.concatenate([nearest, next_ones])
+    _, _, steps = reach(by_depth, levels, every, every, begins, into.indices)
     return steps
-
-
-@kernel()
-def step_back(level, begins, sources, steps, depth, ahead) -> int:
-    """Write the states before those of `level` that have no number of steps yet into `ahead`, and
-    give them `depth`; returns how many."""
-    filled = 0
-    for k in range(level.shape[0]):
-        for at in range(begins[level[k]], begins[level[k] + 1]):
-            source = sources[at]
-            if steps[source] < 0:
-                steps[source] = depth
-                ahead[filled] = source
-                filled += 1
-    return filled

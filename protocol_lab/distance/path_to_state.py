@@ -8,7 +8,6 @@ from typing import Any
 
 from protocol_lab.checker.engines import fastest_search
 from protocol_lab.checker.request import GOAL, UNBOUNDED, SearchRequest
-from protocol_lab.checker.result import Result
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import Step
@@ -28,14 +27,12 @@ class Found:
     given. `depth` counts the states on the longest path that was searched.
     """
 
-    condition: str
     verdict: str
     rows: list[bytes]
     steps: list[Step]
     reason: str | None
     states: int
     depth: int
-    seconds: float
 
     @property
     def text(self) -> str:
@@ -72,7 +69,6 @@ def find_state(
     max_states = whole_number("max_states", max_states, 1, UNBOUNDED)
     if seconds is not None:
         seconds = amount("seconds", seconds, 0, _MOST_SECONDS, "seconds")
-    shown = condition.strip() if isinstance(condition, str) else condition.__name__
     goal = predicate(model, condition)
     request = SearchRequest([], [], goal=goal, starts=None if row is None else [row])
     request.max_states = max_states
@@ -80,22 +76,16 @@ def find_state(
     until = time.perf_counter() + (math.inf if seconds is None else seconds)
     request.stopped = lambda: (stopped is not None and stopped()) or time.perf_counter() > until
     if progress is not None:
-        request.progress = lambda result, *_: progress(result.distinct, result.depth)
+        request.progress = lambda result, _: progress(result.distinct, result.depth)
     result = search.run()
     if result.undecided_reason == "stopped" and time.perf_counter() > until:
         result.undecided_reason = f"more than {seconds:g} seconds"
-    return _found(shown, result)
-
-
-def _found(condition: str, result: Result) -> Found:
     verdict = UNREACHABLE if result.exhaustive else UNDECIDED
     return Found(
-        condition,
         FOUND if result.violated == GOAL else verdict,
         result.trace_rows,
         result.trace or [],
         result.undecided_reason,
         result.distinct,
         result.depth,
-        result.seconds,
     )

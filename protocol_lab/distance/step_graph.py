@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from protocol_lab.checker.request import SearchRequest, evaluation_error
+from protocol_lab.checker.request import SearchRequest, Undecided, evaluation_error
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.compiler.kernels import Kernels, SuccessorBuffer, constants_array, expand_some
@@ -33,7 +33,7 @@ _TO_FIND, _TO_SPLIT, _TO_SEARCH = 28, 28, 64
 graph is searched and split into components."""
 
 
-class OutOfMemory(Exception):
+class OutOfMemory(Undecided):
     """The steps do not fit into the memory that may be used; the text is the reason."""
 
 
@@ -240,3 +240,42 @@ def connect(found, label_of, foreign, parent_of, begin, end, begins, targets, la
                 used += 1
     begins[end] = used
     return used
+
+
+UNREACHED, A_START = -2, -1
+
+
+@kernel()
+def reach(by_depth, levels, starts, region, begins, targets) -> tuple:
+    """Search breadth first within a region from all starts, each counting with its own depth.
+
+    by_depth[levels[d] : levels[d + 1]] are states of depth d, from which those in the mask `starts`
+    are taken; begins, targets: as in `StepGraph`. Returns (before, order, depth): before[k] is the
+    state before k on a shortest path, A_START if the path begins there, or UNREACHED; order has the
+    states that were reached, nearest first; depth[k] is -1 for the others.
+    """
+    count = region.shape[0]
+    before, depth_of = np.full(count, -2, np.int32), np.full(count, -1, np.int32)
+    order = np.empty(count, np.int32)
+    filled, begin, depth = 0, 0, 0
+    while depth < levels.shape[0] - 1 or begin < filled:
+        if depth < levels.shape[0] - 1:
+            for place in range(levels[depth], levels[depth + 1]):
+                k = by_depth[place]
+                if starts[k] and region[k] and before[k] == -2:
+                    before[k] = -1
+                    order[filled] = k
+                    filled += 1
+        end = filled
+        for at in range(begin, end):
+            here = order[at]
+            depth_of[here] = depth
+            for step in range(begins[here], begins[here + 1]):
+                there = targets[step]
+                if there >= 0 and region[there] and before[there] == -2:
+                    before[there] = here
+                    order[filled] = there
+                    filled += 1
+        begin = end
+        depth += 1
+    return before, order[:filled], depth_of

@@ -56,7 +56,9 @@ def property_of(model: Model, name: str) -> TemporalProperty:
 
 
 def refinement_of(model: Model, what: Any) -> Refinement | None:
-    """The refinement of this name; None if there is none."""
+    """The refinement of this name, or this one; None if it is none."""
+    if isinstance(what, Refinement):
+        return what
     return next((each for each in model.spec.refinements if each.name == what), None)
 
 

@@ -23,7 +23,7 @@ from itertools import pairwise
 import numpy as np
 
 from protocol_lab.compiler.kernel_cache import kernel
-from protocol_lab.distance.step_graph import StepGraph
+from protocol_lab.distance.step_graph import A_START, UNREACHED, StepGraph, reach
 from protocol_lab.liveness.fair_cycles import Conditions, fair_sets
 from protocol_lab.model.temporal_formulas import (
     ALWAYS_EVENTUALLY,
@@ -82,42 +82,30 @@ class Tree:
         everywhere = np.ones(graph.count, np.bool_)
         at_once = np.array([0, graph.count], np.int64)
         every = np.arange(graph.count)
-        before, order = reach(every, at_once, starts, everywhere, graph.begins, graph.targets)
-        depth = np.zeros(graph.count, np.int64)
-        for each in order[before[order] >= 0].tolist():
-            depth[each] = depth[before[each]] + 1
+        before, order, depth = reach(
+            every, at_once, starts, everywhere, graph.begins, graph.targets
+        )
         levels = np.cumsum([0, *np.bincount(depth[order])]).astype(np.int64)
         return cls(order.astype(np.int64), levels, np.where(before == UNREACHED, A_START, before))
 
     def first(self, states: np.ndarray) -> list[int] | None:
         """The path to the first state of a mask; None if there is none."""
         found = self.by_depth[states[self.by_depth]]
-        if not len(found):
-            return None
-        none = np.full(len(states), A_START, np.int32)
-        return _path_to(int(found[0]), none, self.parents)
+        return path_back(int(found[0]), self.parents)[::-1] if len(found) else None
 
 
 def refutation(operator: str, p: np.ndarray, q: np.ndarray | None, tree: Tree) -> Refutation:
     """How a property is broken, given where its predicates hold, on runs along the tree."""
-    reached = np.zeros(len(p), np.bool_)
+    reached, everywhere = np.zeros(len(p), np.bool_), np.ones(len(p), np.bool_)
     reached[tree.by_depth] = True
-    found = _refutation(operator, p, q, reached & (tree.parents < 0))
-    return Refutation(found.starts & reached, found.region, found.must)
-
-
-def _refutation(
-    operator: str, p: np.ndarray, q: np.ndarray | None, initial: np.ndarray
-) -> Refutation:
-    if operator == EVENTUALLY:
-        return Refutation(initial & ~p, ~p)
-    if operator == ALWAYS_EVENTUALLY:
-        return Refutation(~p, ~p)
-    if operator == EVENTUALLY_ALWAYS:
-        everywhere = np.ones(len(p), np.bool_)
-        return Refutation(everywhere, everywhere, ~p)
-    assert operator == LEADS_TO
-    return Refutation(p & ~q, ~q)
+    q = p if q is None else q
+    starts, region, must = {
+        EVENTUALLY: ((tree.parents < 0) & ~p, ~p, None),
+        ALWAYS_EVENTUALLY: (~p, ~p, None),
+        EVENTUALLY_ALWAYS: (everywhere, everywhere, ~p),
+        LEADS_TO: (p & ~q, ~q, None),
+    }[operator]
+    return Refutation(starts & reached, region, must)
 
 
 def beginnings(count: int, initial: int, given: np.ndarray | None) -> np.ndarray:
@@ -134,7 +122,7 @@ def find_lasso(
     watch: Callable[[], None],
 ) -> Lasso | None:
     """A fair run that breaks the property, with a shortest prefix; None if there is none."""
-    before, order = reach(
+    before, order, depth = reach(
         tree.by_depth, tree.levels, wanted.starts, wanted.region, graph.begins, graph.targets
     )
     watch()
@@ -143,9 +131,10 @@ def find_lasso(
     if not sets.count:
         return None
     best = None
-    nearest = _nearest(sets.of, order, before, tree.parents)
+    candidates = order[sets.of[order] >= 0]
+    nearest = candidates[depth[candidates] == depth[candidates[0]]]
     loops = _Loops(graph, conditions, sets.of, wanted.must)
-    for entry in nearest:
+    for entry in nearest[:_MOST_ENTRIES].tolist():
         loop = loops.through(entry)
         if best is None or len(loop) < len(best.loop):
             best = Lasso(_path_to(entry, before, tree.parents), loop)
@@ -153,28 +142,20 @@ def find_lasso(
     return best
 
 
-def _nearest(
-    sets: np.ndarray, order: np.ndarray, before: np.ndarray, parents: np.ndarray
-) -> list[int]:
-    """Some of the states on fair loops that are reached in the fewest steps."""
-    candidates = order[sets[order] >= 0]
-    first = len(_path_to(int(candidates[0]), before, parents))
-    found = []
-    for each in candidates[:_MOST_ENTRIES].tolist():
-        if len(_path_to(each, before, parents)) == first:
-            found.append(each)
-    return found
-
-
 def _path_to(position: int, before: np.ndarray, parents: np.ndarray) -> list[int]:
     """A shortest path from an initial state: first along the search's tree to a start, then within
     the region."""
+    within = path_back(position, before)
+    return [*within[:-1], *path_back(within[-1], parents)][::-1]
+
+
+def path_back(position: int, before: np.ndarray) -> list[int]:
+    """The positions from this one back to where its path begins; before[k] is the one before k, or
+    negative."""
     way = [position]
     while before[way[-1]] >= 0:
         way.append(int(before[way[-1]]))
-    while parents[way[-1]] >= 0:
-        way.append(int(parents[way[-1]]))
-    return way[::-1]
+    return way
 
 
 class _Loops:
@@ -271,43 +252,6 @@ class _Loops:
 
 
 # --- Compiled loops; without signatures, so that importing this module compiles nothing -------
-
-UNREACHED, A_START = -2, -1
-
-
-@kernel()
-def reach(by_depth, levels, starts, region, begins, targets) -> tuple[np.ndarray, np.ndarray]:
-    """Search breadth first within the region from all starts, each counting with its own depth.
-
-    by_depth, levels: see `Tree`. Returns (before, order): before[k] is
-    the state before k on a shortest path, A_START if the path begins there, or UNREACHED; order has
-    the states that were reached, nearest first.
-    """
-    count = region.shape[0]
-    before = np.full(count, -2, np.int32)
-    order = np.empty(count, np.int32)
-    filled, begin, depth = 0, 0, 0
-    while depth < levels.shape[0] - 1 or begin < filled:
-        end = filled
-        if depth < levels.shape[0] - 1:
-            for place in range(levels[depth], levels[depth + 1]):
-                k = by_depth[place]
-                if starts[k] and region[k] and before[k] == -2:
-                    before[k] = -1
-                    order[filled] = k
-                    filled += 1
-            end = filled
-        for at in range(begin, end):
-            here = order[at]
-            for step in range(begins[here], begins[here + 1]):
-                there = targets[step]
-                if there >= 0 and region[there] and before[there] == -2:
-                    before[there] = here
-                    order[filled] = there
-                    filled += 1
-        begin = end
-        depth += 1
-    return before, order[:filled]
 
 
 @kernel()

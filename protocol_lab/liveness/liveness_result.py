@@ -1,14 +1,16 @@
 """The result of checking a temporal property: a verdict, and a lasso that breaks it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from protocol_lab.checker.result import (
     Result,
     Verdict,
-    compared_phrase,
+    cost_line,
     listed,
     reach_lines,
+    trace_lines,
     undecided_lines,
 )
 from protocol_lab.liveness.claims import DECLARED
@@ -19,22 +21,45 @@ from protocol_lab.quantities import counted
 
 
 @dataclass(repr=False)
-class TemporalResult(Result):
-    """The outcome for one property. The counts are those of the exploration behind it.
+class PropertyResult(Result):
+    """The outcome for one claim. The counts are those of the exploration behind it.
 
-    claim: the property's name, or the formula in words if it has none. `assumption` is the chosen
+    claim: its name, or the formula in words if it has none. `inside_constraint`: a constraint cut
+    something off, so that "holds" is about the runs, or steps, that stay inside.
+    """
+
+    claim: str = ""
+    inside_constraint: bool = False
+
+    @classmethod
+    def of(cls, explored: Result, claim: str, invariants: Iterable[str] = (), **more: Any) -> Self:
+        """The result of a claim that was not judged yet."""
+        names = ("per_depth", "per_action", "exhaustive", "undecided_reason", "never_reached")
+        names += ("compared", "compile_seconds", "seconds")
+        taken_over = {name: getattr(explored, name) for name in names}
+        return cls(explored.model, "native", [*invariants], claim=claim, **taken_over, **more)
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of `check --json`, and those of a claim."""
+        more = {"property": self.claim, "inside_constraint": self.inside_constraint}
+        return super().to_json() | more
+
+
+@dataclass(repr=False)
+class TemporalResult(PropertyResult):
+    """The outcome for one temporal property.
+
+    formula: it, in words. `assumption` is the chosen
     fairness, `fairness` its conditions in words. If violated, `trace` leads through the prefix and
     once around the loop (or ends where the run stays forever), `parameters` are the values for
     which the property fails, and `why_fair` says how the loop meets each condition. `conditions`
     counts the conditions that are enabled somewhere, `steps` the transitions that change something.
-    `inside_constraint`: a constraint cut something off, so that "holds" is about the runs that stay
-    inside. `premise`: what has to come about before the property demands anything, in words;
+    `premise`: what has to come about before the property demands anything, in words;
     `never_true`: the values of the parameters for which it is true on no fair run; `vacuous`: it
     holds, but only because the premise is never true, whatever the parameters. `judged`: all
     states that were found were judged.
     """
 
-    claim: str = ""
     formula: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     assumption: str = DECLARED
@@ -42,7 +67,6 @@ class TemporalResult(Result):
     why_fair: list[FairnessOutcome] = field(default_factory=list)
     conditions: int = 0
     steps: int = 0
-    inside_constraint: bool = False
     premise: str = ""
     never_true: list[dict[str, Any]] = field(default_factory=list)
     vacuous: bool = False
@@ -79,11 +103,9 @@ class TemporalResult(Result):
         """The fields of `check --json`, and those of a temporal property."""
         return {
             **super().to_json(),
-            "property": self.claim,
             "formula": self.formula,
             "parameters": {name: _named(value) for name, value in self.parameters.items()},
             "fairness": self.fairness,
-            "inside_constraint": self.inside_constraint,
             "vacuous": self.vacuous,
             "premise": self.premise or None,
             "premise_never_true": self.never_true,
@@ -113,17 +135,12 @@ def summary(result: TemporalResult) -> str:
     else:
         lines += undecided_lines(result.model, [claim], result.undecided_reason, result.judged)
     lines.append(f"  under {'; '.join(result.fairness) or 'no fairness: a run may stop anywhere'}")
-    rate = result.distinct / result.seconds if result.seconds else 0
     counts = [counted(result.distinct, "distinct state")]
     if result.steps or result.conditions:
         counts.append(f"{counted(result.steps, 'step')} between them")
         counts.append(counted(result.conditions, "fairness condition"))
     lines.append(f"  {', '.join(counts)}")
-    lines.append(
-        f"  {result.seconds:.2f} s ({rate:,.0f} distinct states/s),"
-        f" {result.compile_seconds:.2f} s compiling{compared_phrase(result)};"
-        f" chance that a hash collision hid a state {result.collision_probability:.1e}"
-    )
+    lines.append(cost_line(result))
     lines += reach_lines(result)
     if result.trace is not None:
         lines += _trace_lines(result)
@@ -156,8 +173,7 @@ def _how(result: TemporalResult) -> str:
 
 
 def _trace_lines(result: TemporalResult) -> list[str]:
-    lines = [f"    1 {result.initial or 'the initial state'}"]
-    lines += [f"  {k:3} {step}" for k, step in enumerate(result.trace, 2)]
+    lines = trace_lines(result.initial or "the initial state", result.trace)
     if result.stutters:
         lines.append("      ↻ stays there")
     elif result.loop_from is not None:

@@ -14,9 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from protocol_lab.distance.step_graph import UNKNOWN, StepGraph
+from protocol_lab.distance.step_graph import UNKNOWN, StepGraph, reach
 from protocol_lab.liveness.fair_cycles import Conditions, fair_sets
-from protocol_lab.liveness.lassos import reach
 
 NO_FAIR_RUN = (
     "no fair run stays inside the constraint, so nothing was judged: loosen the constraint, or"
@@ -63,7 +62,7 @@ class FairRuns:
             return bool(states.any())
         at_once = np.array([0, graph.count], np.int64)
         everywhere = np.ones(graph.count, np.bool_)
-        _, reached = reach(
+        _, reached, _ = reach(
             np.arange(len(states)), at_once, states, everywhere, graph.begins, graph.targets
         )
         return bool(endings[reached].any())

@@ -23,9 +23,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocol_lab.compiler.fingerprint import slot_of
-from protocol_lab.compiler.kernel_cache import kernel
-
 KEPT = 1 << 17
 """Up to this many states are all counted; beyond that every second one is, then every fourth, and
 so on."""
@@ -62,91 +59,45 @@ class Estimate:
 
 
 class Sightings:
-    """Counts in how many walks each state was met. Walks have to be added in order."""
+    """Counts in how many walks each state was met.
+
+    keys: the fingerprints of the states that are counted, in order; counts: the walks of each.
+    """
 
     def __init__(self) -> None:
-        self.level = self.stored = self.walks = 0
-        self.keys, self.last, self.count = _tables(1 << (4 * KEPT).bit_length())
+        self.level = self.walks = 0
+        self.keys, self.counts = np.zeros(0, np.uint64), np.zeros(0, np.int64)
 
-    def add(self, visits: np.ndarray, first: int) -> None:
+    def add(self, visits: np.ndarray) -> None:
         """Note the states of some walks: a row of fingerprints for each, 0 after its end."""
-        begin = 0
-        while begin < len(visits):
-            begin, self.stored = note(
-                visits, begin, first, self.level, KEPT, self.keys, self.last, self.count,
-                self.stored,
-            )  # fmt: skip
-            if begin < len(visits):
-                self._count_fewer()
+        rows = np.sort(visits, axis=1)
+        counts_here = (rows != 0) & self._are_counted(rows)
+        counts_here[:, 1:] &= rows[:, 1:] != rows[:, :-1]  # once for each walk
+        every = np.concatenate([self.keys, rows[counts_here]])
+        weights = np.concatenate([self.counts, np.ones(len(every) - len(self.keys), np.int64)])
+        self.keys, position = np.unique(every, return_inverse=True)
+        self.counts = np.bincount(position, weights).astype(np.int64)
+        while len(self.keys) > KEPT:
+            self.level += 1
+            kept = self._are_counted(self.keys)
+            self.keys, self.counts = self.keys[kept], self.counts[kept]
         self.walks += len(visits)
 
-    def _count_fewer(self) -> None:
-        self.level += 1
-        keys, last, count = _tables(len(self.keys))
-        self.stored = move(self.keys, self.last, self.count, self.level, keys, last, count)
-        self.keys, self.last, self.count = keys, last, count
+    def _are_counted(self, prints: np.ndarray) -> np.ndarray:
+        """Which of these begin with so many zero bits?"""
+        return prints <= _ALL_BITS >> np.uint64(self.level)
 
     def estimate(self) -> Estimate:
         """The estimate from the counts."""
-        counts = self.count[self.keys != 0]
-        once, twice = int(np.sum(counts == 1)), int(np.sum(counts == 2))
+        once, twice = (int(np.sum(self.counts == times)) for times in (1, 2))
         unseen = once * (once - 1) / 2 if twice == 0 else once * once / (2 * twice)
         if self.walks:
             unseen *= (self.walks - 1) / self.walks
-        met, scale = int(counts.sum()), 1 << self.level
+        stored, met, scale = len(self.keys), int(self.counts.sum()), 1 << self.level
         return Estimate(
             self.walks,
-            self.stored * scale,
-            round((self.stored + unseen) * scale),
+            stored * scale,
+            round((stored + unseen) * scale),
             once / met if met else 1.0,
             self.level > 0,
         )
-
-
-def _tables(slots: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.zeros(slots, np.uint64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
-
-
-# --- Compiled loops; without signatures, so that importing this module compiles nothing -------
-
-
-@kernel()
-def is_counted(key, level) -> bool:
-    """Does a fingerprint begin with this many zero bits?"""
-    return key & ~(_ALL_BITS >> np.uint64(level)) == np.uint64(0)
-
-
-@kernel()
-def note(visits, begin, first, level, kept, keys, last, count, stored) -> tuple[int, int]:
-    """Count the walks from `begin` on, up to one in which more than `kept` states are stored.
-
-    last: the latest walk that met a state, so that a walk counts once even if it is added again.
-    Returns (the walk to continue with, states stored).
-    """
-    for walk in range(begin, visits.shape[0]):
-        for k in range(visits.shape[1]):
-            key = visits[walk, k]
-            if key == np.uint64(0) or not is_counted(key, level):
-                continue
-            if stored > kept:
-                return walk, stored
-            slot = slot_of(keys, key)
-            if keys[slot] == np.uint64(0):
-                keys[slot] = key
-                stored += 1
-            if last[slot] != first + walk:
-                last[slot] = first + walk
-                count[slot] += 1
-    return visits.shape[0], stored
-
-
-@kernel()
-def move(keys, last, count, level, new_keys, new_last, new_count) -> int:
-    """Keep the states that are counted at this level; returns how many."""
-    stored = 0
-    for k in range(keys.shape[0]):
-        if keys[k] != np.uint64(0) and is_counted(keys[k], level):
-            slot = slot_of(new_keys, keys[k])
-            new_keys[slot], new_last[slot], new_count[slot] = keys[k], last[k], count[k]
-            stored += 1
-    return stored

@@ -223,17 +223,12 @@ _VISITS = 1 << 21
 STARTS = 4_000
 """The most initial states in which walks begin: all of them, or this many drawn at random."""
 
-ENDS = ("at the last step", "nothing can happen", "outside the constraint", "no room in storage")
-_CUT = 3
-"""Why walks end, by number. The last stands for everything that can't be computed."""
-
 
 @dataclass
 class Violating:
-    """A walk that met a violation: its number, the steps it drew (positions among the successors),
-    its initial state, and the invariant's name."""
+    """A walk that met a violation: the steps it drew (positions among the successors), its initial
+    state, and the invariant's name."""
 
-    walk: int
     drawn: list[int]
     start: int
     name: str
@@ -244,8 +239,9 @@ class Batch:
     """The outcome of the walks [first, first + count).
 
     visits: the fingerprints of the states, a row for each walk, 0 after its end. at_depth[k]: the
-    walks that took k steps or more. taken: steps by action. ends: walks by the reason in ENDS.
-    sample: one of the states after 0, 1, ... steps.
+    walks that took k steps or more. taken: steps by action. cut: how many walks ended since
+    something could not be computed, in cut_at first. sample: one of the states after 0, 1, ...
+    steps.
     """
 
     first: int
@@ -253,8 +249,8 @@ class Batch:
     visits: np.ndarray
     at_depth: np.ndarray
     taken: np.ndarray
-    ends: np.ndarray = field(default_factory=lambda: np.zeros(len(ENDS), np.int64))
     violating: Violating | None = None
+    cut: int = 0
     cut_at: bytes | None = None
     sample: list[bytes] = field(default_factory=list)
 
@@ -317,8 +313,6 @@ class _BatchOfWalks:
             before = before[alive]
             self._keep(alive)
             ended = self._look(before, depth)
-        if self.result.violating is None:
-            self.result.ends[0] += int(np.count_nonzero(~ended))
         return self.result
 
     def _keep(self, which: np.ndarray) -> np.ndarray:
@@ -354,7 +348,6 @@ class _BatchOfWalks:
         for at in sorted(faulty):
             self._end_walk((self.rows if before is None else before)[at])
             ended[at] = True
-        result.ends[2] += int(np.count_nonzero(ended)) - len(faulty)
         return ended
 
     def _check(
@@ -374,22 +367,19 @@ class _BatchOfWalks:
     def _end_walk(self, row: np.ndarray) -> None:
         """End a walk in this state, because something can't be computed there or one step
         further."""
-        self.result.ends[_CUT] += 1
+        self.result.cut += 1
         self.result.cut_at = self.result.cut_at or row.tobytes()
 
     def _note_violation(
         self, at: int, failed: np.ndarray, failed_steps: np.ndarray, depth: int
     ) -> None:
-        walks, request = self.walks, self.walks.request
-        named = [
-            *((each, walks.compiled.properties, failed) for each in request.invariants),
-            *((each, walks.model.spec.step_invariants, failed_steps)
-              for each in request.step_invariants),
-        ]  # fmt: skip
-        name = next(each.name for each, every, found in named if found[at] >> every.index(each) & 1)
-        walk = int(self.numbers[at])
-        drawn = self.drawn[walk - self.result.first, :depth].tolist()
-        self.result.violating = Violating(walk, drawn, int(self.start[at]), name)
+        name = next(
+            name
+            for name, (is_of_steps, bit) in self.walks.compiled.places.items()
+            if (failed_steps if is_of_steps else failed)[at] >> bit & 1
+        )
+        drawn = self.drawn[self.numbers[at] - self.result.first, :depth].tolist()
+        self.result.violating = Violating(drawn, int(self.start[at]), name)
 
     def _step(self, depth: int) -> np.ndarray:
         """Take a step with every walker; returns which of them could."""
@@ -401,7 +391,6 @@ class _BatchOfWalks:
             begin = self._step_some(begin, min(begin + _CHUNK, count), after, alive, picked)
         taken = alive == 1
         self.drawn[self.numbers[taken] - self.result.first, depth - 1] = picked[taken]
-        self.result.ends[1] += int(np.count_nonzero(alive == 0))
         self.rows = after
         return taken
 

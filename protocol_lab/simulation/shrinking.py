@@ -8,27 +8,16 @@ be a shorter path of another kind.
 """
 
 from contextlib import suppress
-from itertools import pairwise
-from typing import Any
 
+from protocol_lab.checker.counterexample import taken_again
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import EvaluationError
 from protocol_lab.model.spec import Model
-from protocol_lab.model.state_view import View
-from protocol_lab.model.transitions import (
-    attempt,
-    choices,
-    evaluate,
-    evaluate_step,
-    is_inside,
-    successors,
-)
+from protocol_lab.model.step_text import Step, steps_between
+from protocol_lab.model.transitions import evaluate, evaluate_step, is_inside
 
 TRIES = 20_000
 """How many steps are tried to shorten a path; a path of some dozen steps needs some hundred."""
-
-_Step = tuple[str, tuple]
-"""An action's name and its parameters: numbers, and messages as bytes."""
 
 
 def shrink(model: Model, request: SearchRequest, rows: list[bytes], violated: str) -> list[bytes]:
@@ -46,12 +35,12 @@ class _Shrinking:
         spec = model.spec
         self.state = [each.function for each in spec.invariants if each.name == violated]
         self.step = [each.function for each in spec.step_invariants if each.name == violated]
-        self.after: dict[tuple[bytes, _Step], bytes | None] = {}
+        self.after: dict[tuple[bytes, Step], bytes | None] = {}
         self.inside: dict[bytes, bool] = {}
 
     def run(self, rows: list[bytes]) -> list[bytes]:
         rows = _without_loops(rows)
-        steps = [self._step_between(*pair) for pair in pairwise(rows)]
+        steps = steps_between(self.model, rows)
         size = max(1, len(steps) // 2)
         while True:
             shorter = self._leave_out(rows, steps, size)
@@ -64,8 +53,8 @@ class _Shrinking:
                 size = min(size, max(1, len(steps) // 2))
 
     def _leave_out(
-        self, rows: list[bytes], steps: list[_Step], size: int
-    ) -> tuple[list[bytes], list[_Step]] | None:
+        self, rows: list[bytes], steps: list[Step], size: int
+    ) -> tuple[list[bytes], list[Step]] | None:
         """The path without one stretch of `size` steps, the first that it does not need."""
         for at in range(0, len(steps), size):
             if self.tries <= 0:
@@ -77,8 +66,8 @@ class _Shrinking:
         return None
 
     def _replay(
-        self, rows: list[bytes], taken: list[_Step], ahead: list[_Step]
-    ) -> tuple[list[bytes], list[_Step]] | None:
+        self, rows: list[bytes], taken: list[Step], ahead: list[Step]
+    ) -> tuple[list[bytes], list[Step]] | None:
         """Take those of the steps ahead that can be taken, up to the violation; None if there is
         none. The path is then shorter than before, since a step was left out."""
         rows, taken = list(rows), list(taken)
@@ -94,22 +83,12 @@ class _Shrinking:
                 return rows, taken
         return None
 
-    def _take(self, row: bytes, step: _Step) -> bytes | None:
+    def _take(self, row: bytes, step: Step) -> bytes | None:
         """The state after a step; None if it can't be taken here."""
         if (row, step) not in self.after:
             self.tries -= 1
-            action = self.model.action(step[0])
-            fitting = (
-                args for args in choices(self.model, row, action) if _values(args) == step[1]
-            )
-            args = next(fitting, None)
-            tried = None if args is None else attempt(self.model, row, action, args)
-            self.after[row, step] = None if tried is None else tried.row
+            self.after[row, step] = next(taken_again(self.model, row, step), None)
         return self.after[row, step]
-
-    def _step_between(self, before: bytes, after: bytes) -> _Step:
-        taken = next(each for each in successors(self.model, before) if each.row == after)
-        return taken.action.name, _values(taken.args)
 
     def _is_broken(self, rows: list[bytes]) -> bool:
         if self.step:
@@ -120,11 +99,6 @@ class _Shrinking:
         if row not in self.inside:
             self.inside[row] = is_inside(self.model, row, self.request.constraint)
         return self.inside[row]
-
-
-def _values(args: dict[str, Any]) -> tuple:
-    """The parameters as values that can be compared between states, which views can't."""
-    return tuple(bytes(each) if isinstance(each, View) else each for each in args.values())
 
 
 def _without_loops(rows: list[bytes]) -> list[bytes]:

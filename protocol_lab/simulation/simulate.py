@@ -1,15 +1,16 @@
 """Simulation: seeded random walks, for models that are too large to exhaust.
 
-It can find a violation, but its verdict is never "holds". `random_walks` takes the walks and `bias`
-draws their steps, `coverage_estimate` says how much of the state space they saw, and `shrinking`
-shortens the counterexample.
+It can find a violation, but its verdict is never "holds". `random_walks` takes the walks,
+`coverage_estimate` says how much of the state space they saw, and `shrinking` shortens the
+counterexample.
 """
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -20,16 +21,15 @@ from protocol_lab.checker.cross_check import compare, spread
 from protocol_lab.checker.disagreement import defect
 from protocol_lab.checker.options import SIMULATION, takes_options, values_of
 from protocol_lab.checker.progress import ProgressBar
-from protocol_lab.checker.request import evaluation_error
-from protocol_lab.checker.result import Result, compared_phrase, undecided_lines
-from protocol_lab.errors import EvaluationError
+from protocol_lab.checker.request import ending, evaluation_error
+from protocol_lab.checker.result import Result, compared_phrase, trace_lines, undecided_lines
 from protocol_lab.model.spec import Model, expect_model
 from protocol_lab.model.step_text import start_text
 from protocol_lab.model.transitions import successors
 from protocol_lab.quantities import counted
 from protocol_lab.reader.dry_run import dry_run
 from protocol_lab.simulation.coverage_estimate import Estimate, Sightings
-from protocol_lab.simulation.random_walks import ENDS, Batch, Violating, Walks
+from protocol_lab.simulation.random_walks import Batch, Violating, Walks
 from protocol_lab.simulation.shrinking import shrink
 from protocol_lab.simulation.simulation_request import BIASES, MOST_WALKS, WALKS, SimulationRequest
 from protocol_lab.system.operating_system import cores
@@ -52,8 +52,7 @@ class Simulation(Result):
     walks, steps: how many were taken. `per_depth` counts the visits to states after 0, 1, ...
     steps, repeated ones included, and `per_action` the steps. found_in: the number of steps of the
     walk that met the violation, before it was shortened to `trace`. why_not_shortened: the reason
-    if `trace` is that whole walk. ends: how many walks ended for which reason. estimate: how much
-    of the state space was seen.
+    if `trace` is that whole walk. estimate: how much of the state space was seen.
     """
 
     walks: int = 0
@@ -61,7 +60,6 @@ class Simulation(Result):
     why_not_shortened: str | None = None
     seed: int = 0
     bias: str = BIASES[0]
-    ends: dict[str, int] = field(default_factory=dict)
     estimate: Estimate | None = None
 
     @property
@@ -96,7 +94,6 @@ class Simulation(Result):
             "bias": self.bias,
             "found_in": self.found_in,
             "why_not_shortened": self.why_not_shortened,
-            "ends": self.ends,
             "seen": estimate and estimate.seen,
             "at_least_reachable": estimate and estimate.least,
             "new_in_one_more_walk": estimate and round(estimate.new, 4),
@@ -130,9 +127,8 @@ class Simulation(Result):
         if self.never_taken:
             lines.append(f"  never taken: {', '.join(self.never_taken)}")
         if self.trace is not None:
-            lines.append(f"    1 {self.initial}" if self.initial else "")
-            lines += [f"  {k:3} {step}" for k, step in enumerate(self.trace, 2)]
-        return "\n".join(filter(None, lines))
+            lines += trace_lines(self.initial, self.trace)
+        return "\n".join(lines)
 
 
 @takes_options(SimulationRequest, SIMULATION)
@@ -157,35 +153,21 @@ def simulate(
     request = SimulationRequest(chosen, chosen_steps, **values)
     dry_run(model, chosen + chosen_steps)
     result = Simulation(model, "simulation", request.names, seed=request.seed, bias=request.bias)
-    began = time.perf_counter()
-    with ProgressBar(model.spec.name, shown=progress) as bar:
+    run = violating = None
+    with ending(result, OUT_OF_MEMORY), ProgressBar(model.spec.name, shown=progress) as bar:
         request.compiling = bar.compiling
-        try:
-            taken = Walks(model, request)
-        except EvaluationError as error:
-            result.undecided_reason = str(error)
-            return result
-        except KeyboardInterrupt:
-            result.undecided_reason = "interrupted while compiling"
-            result.compile_seconds = time.perf_counter() - began
-            return result
-        except MemoryError:
-            result.undecided_reason = OUT_OF_MEMORY
-            return result
-        result.compile_seconds = taken.compile_seconds
-        wanted = request.walks or (WALKS if request.seconds is None else MOST_WALKS)
+        walks = Walks(model, request)
+        result.compile_seconds = walks.compile_seconds
+        run = _Run(walks, request, result, bar)
         with deferred_interrupts() as interrupted:
-            run = _Run(taken, result, wanted, request.seconds, bar)
             violating = run.until_the_end(
                 lambda: interrupted() or bool(request.stopped and request.stopped())
             )
-            is_interrupted = interrupted()
-    result.seconds = time.perf_counter() - began - result.compile_seconds
-    if not is_interrupted:
+    if run is not None and not interrupted():
         states = (run.sample[at] for at in spread(len(run.sample)))
-        compare(taken.compiled, request, result, states)
+        compare(walks.compiled, request, result, states)
     if violating is not None:
-        _add_counterexample(result, request, taken, violating)
+        _add_counterexample(result, request, walks, violating)
     return result
 
 
@@ -193,19 +175,15 @@ class _Run:
     """Runs batches of walks on threads, and counts them in the order of their numbers."""
 
     def __init__(
-        self,
-        walks: Walks,
-        result: Simulation,
-        wanted: int,
-        seconds: float | None,
-        bar: ProgressBar,
+        self, walks: Walks, request: SimulationRequest, result: Simulation, bar: ProgressBar
     ):
-        self.walks, self.result, self.wanted, self.bar = walks, result, wanted, bar
-        self.until = None if seconds is None else time.perf_counter() + seconds
+        self.walks, self.result, self.bar = walks, result, bar
+        self.wanted = request.walks or (WALKS if request.seconds is None else MOST_WALKS)
+        self.until = time.perf_counter() + (request.seconds or math.inf)
         self.sightings = Sightings()
         self.taken = np.zeros(len(walks.model.spec.actions), np.int64)
         self.at_depth = np.zeros(walks.steps + 1, np.int64)
-        self.ends = np.zeros(len(ENDS), np.int64)
+        self.cut = 0
         self.cut_at: bytes | None = None
         self.sample: list[bytes] = []
         self.over = False
@@ -213,7 +191,7 @@ class _Run:
     def until_the_end(self, interrupted: Callable[[], bool]) -> Violating | None:
         """Take all walks, or those up to the first violation, and fill in the result."""
         threads = cores()
-        began, batches = time.perf_counter(), -(-self.wanted // self.walks.size)
+        batches = -(-self.wanted // self.walks.size)
         waiting: deque[Future[Batch]] = deque()
         violating, why, next_one = None, None, 0
         with ThreadPoolExecutor(threads) as pool:
@@ -225,11 +203,9 @@ class _Run:
                     if not waiting:
                         break
                     violating = self._count(self._await(waiting.popleft(), interrupted))
-                    self.bar.update(self.result, 0, time.perf_counter() - began)
+                    self.bar.update(self.result, 0)
                     if interrupted():
                         self.over, why = True, "interrupted"
-            except MemoryError:
-                why = OUT_OF_MEMORY
             finally:
                 self.over = True
         self._fill(why)
@@ -247,14 +223,14 @@ class _Run:
                 self.over = self.over or interrupted()
 
     def _is_over(self) -> bool:
-        return self.over or (self.until is not None and time.perf_counter() > self.until)
+        return self.over or time.perf_counter() > self.until
 
     def _count(self, batch: Batch) -> Violating | None:
         result = self.result
-        self.sightings.add(batch.visits, batch.first)
+        self.sightings.add(batch.visits)
         self.taken += batch.taken
         self.at_depth += batch.at_depth
-        self.ends += batch.ends
+        self.cut += batch.cut
         self.cut_at = self.cut_at or batch.cut_at
         if len(self.sample) < MOST_SAMPLED:
             self.sample += batch.sample
@@ -269,7 +245,6 @@ class _Run:
 
     def _fill(self, why: str | None) -> None:
         result = self.result
-        result.ends = dict(zip(ENDS, map(int, self.ends), strict=True))
         result.estimate = self.sightings.estimate()
         result.undecided_reason = why or (
             f"{counted(result.walks, 'random walk')} of up to {counted(self.walks.steps, 'step')},"
@@ -280,7 +255,7 @@ class _Run:
             result.undecided_reason += f"; from {drawn:,} initial states that were drawn as well"
         if self.cut_at is not None:
             error = evaluation_error(self.walks.model, self.cut_at, self.walks.request)
-            result.undecided_reason += f"; {int(self.ends[3]):,} of them ended early: {error}"
+            result.undecided_reason += f"; {self.cut:,} of them ended early: {error}"
 
 
 def _add_counterexample(

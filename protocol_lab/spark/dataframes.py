@@ -38,7 +38,6 @@ from protocol_lab.model.layout import (
 from protocol_lab.model.spec import Model
 from protocol_lab.spark.executor.level_files import Block, LevelPiece, read_piece
 from protocol_lab.spark.executor.stages import tasks_for
-from protocol_lab.spark.executor.task_reports import TaskRequest
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.model_transfer import PackedModel
 from protocol_lab.spark.session import address, changed
@@ -68,10 +67,8 @@ LEVELS = pa.schema(
         ("generated", pa.int64()),
         ("sent", pa.int64()),
         ("seconds", pa.float64()),
-        ("waited", pa.float64()),
         ("where", pa.string()),
         ("partitions", pa.int32()),
-        ("spent", pa.map_(pa.string(), pa.float64())),
     ]
 )
 """How the search went: see `Result.levels`."""
@@ -95,22 +92,21 @@ def states_schema(model: Model) -> pa.Schema:
 def decode_states(
     batches: Iterator[pa.RecordBatch],
     packed: PackedModel,
-    task_request: TaskRequest,
     plan: list[list[LevelPiece]],
 ) -> Iterator[pa.RecordBatch]:
     """A stage for `mapInArrow`: the decoded states of plan[k], for each number k that comes in."""
-    tasks = tasks_for(packed, task_request)
+    tasks = tasks_for(packed)
     schema = states_schema(tasks.model)
     actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
     for block in _blocks(batches, tasks, plan):
         first = block.actions < 0
-        violated = tasks.violated_by(block.rows)
+        violated = tasks.failed(block.rows)
         columns = [
             _signed(block.fingerprints),
             pa.array(np.full(len(block), block.depth, np.int32)),
             _signed(block.parents),
             actions.take(pa.array(block.actions, mask=first)),
-            _lists_of_names(violated, task_request.invariants),
+            _lists_of_names(violated, packed.request.invariants),
             *decoded(tasks.model, block.rows).values(),
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -119,13 +115,12 @@ def decode_states(
 def make_edges(
     batches: Iterator[pa.RecordBatch],
     packed: PackedModel,
-    task_request: TaskRequest,
     plan: list[list[LevelPiece]],
     expanded: int,
 ) -> Iterator[pa.RecordBatch]:
     """A stage for `mapInArrow`: all transitions from the states of plan[k] up to depth `expanded`,
     for each number k."""
-    tasks = tasks_for(packed, task_request)
+    tasks = tasks_for(packed)
     actions = pa.array([each.name for each in tasks.model.spec.actions], pa.string())
     for block in _blocks(batches, tasks, plan):
         for found in tasks.edges(block) if block.depth <= expanded else ():
@@ -134,7 +129,7 @@ def make_edges(
                 actions.take(pa.array(found.actions)),
                 _signed(fingerprints(found.rows)),
                 pa.array(found.inside.astype(bool)),
-                _lists_of_names(found.violated, task_request.step_invariants),
+                _lists_of_names(found.violated, packed.request.step_invariants),
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=EDGES)
 

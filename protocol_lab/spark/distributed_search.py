@@ -10,22 +10,21 @@ Only the DataFrame API is used, no SparkContext. What tasks do is in
 tables in `dataframes`.
 """
 
-import hashlib
 import os
 import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from protocol_lab.checker.counterexample import add_trace
 from protocol_lab.checker.cross_check import compare
 from protocol_lab.checker.request import (
-    GOAL,
     SearchRequest,
     Undecided,
+    ending,
     evaluation_error,
-    size_exceeded,
+    too_many_states,
 )
 from protocol_lab.checker.result import Result
 from protocol_lab.compiler import fingerprint
@@ -58,6 +57,9 @@ owners."""
 
 _MOST_OWNERS = 1 << 14
 
+_RECORDS = 2
+"""The version of a level's record in the folder."""
+
 _ATTEMPTS = 3
 """How often a level's job is run if executors are lost."""
 
@@ -67,11 +69,7 @@ class SparkSearch:
 
     The result's `levels` say for each level how many new states it has, how many were generated and
     how many of these were sent to their owners (a task sends a state once, however often it meets
-    it), where it was made (driver or spark), in how many seconds, how long it waited for Spark to
-    start, and what the time was spent on. These are sums over tasks that have run in parallel:
-    loading kernels; reading, expanding and sending states, including the wait for receivers;
-    receiving candidates, finding the new ones and checking them; and writing. `job` is how long the
-    driver waited for all that.
+    it), where it was made (driver or spark), and in how many seconds.
 
     The result is the native engine's, with two differences at a stop. The level in which something
     was found, or max_states exceeded, is finished first, so that `distinct` and `generated` count
@@ -87,18 +85,15 @@ class SparkSearch:
             least = _power_of_two(self._least_owners)
             raise LabError(f"partitions={self._least_owners} is not a power of two: use {least}.")
         self._jobs = Jobs(request.session)
-        self._task_request = TaskRequest.by(request)
-        unpacked = UnpackedModel(model, request.constraint, request.goal)
-        self._packed = pack_model(*unpacked)
-        self._tasks = Tasks(unpacked, self._task_request)
+        unpacked = UnpackedModel(model, request.constraint, TaskRequest.by(request))
+        self._packed = pack_model(unpacked)
+        self._tasks = Tasks(unpacked)
         self._temporary = None
         if request.folder is None:
             self._temporary = temporary_folder("run", self)
         folder = self._temporary / "run" if self._temporary else Path(request.folder).absolute()
         self.folder = RunFolder(folder, model.layout.size, self._least_owners)
-        self._maker = LevelMaker(
-            self.folder, self._tasks, self._jobs, self._packed, self._task_request
-        )
+        self._maker = LevelMaker(self.folder, self._tasks, self._jobs, self._packed)
         self.result = Result(model, "spark", request.names, search=self)
         self.result.compile_seconds = self._tasks.compile_seconds
         self.result.per_action = {"init": 0, **{each.name: 0 for each in model.spec.actions}}
@@ -113,22 +108,16 @@ class SparkSearch:
         if there is no Java, if the folder holds another search, if a level's files are damaged
         while it runs, or for a faulty action.
         """
-        result, self._began = self.result, time.perf_counter()
+        result = self.result
         with self.folder.claimed(self._identity()), self._jobs:
-            try:
+            with ending(result):
                 result.exhaustive = self._search()
-            except Undecided as stop:
-                result.undecided_reason = str(stop)
-                if self._temporary is not None:  # a named folder holds one search, of one layout
-                    result.exceeded = stop.size
-            except KeyboardInterrupt:
-                result.undecided_reason = "interrupted"
+            if self._temporary is None:  # a named folder holds one search, of one layout
+                result.exceeded = ""
             self._conclude()
             if result.undecided_reason != "interrupted":
-                result.seconds = time.perf_counter() - self._began
                 compare(self._tasks.compiled, self.request, result, self.folder.sample())
         result.activity = ""
-        result.seconds = time.perf_counter() - self._began
         return result
 
     # --- Afterwards it is data --------------------------------------------------------------
@@ -186,7 +175,7 @@ class SparkSearch:
         pieces = [piece for depth in depths for piece in self.folder.pieces(depth)]
         plan = divided(pieces, 4 * self.folder.seen.partitions)
         archives = ship(session, self._packed.packages)
-        work = in_worker(stage, archives, self._packed, self._task_request, plan, *more)
+        work = in_worker(stage, archives, self._packed, plan, *more)
         source = session.range(0, len(plan), 1, len(plan))
         return source.mapInArrow(work, from_arrow_schema(columns))
 
@@ -199,11 +188,10 @@ class SparkSearch:
             "invariants": self.request.names,
             "deadlock": self.request.deadlock,
             "to_the_end": self.request.to_the_end,
-            "goal": self.request.goal is not None,
-            "starts": _hash_of(self.request.starts),
             "source": self._packed.source,
             "layout": str(model.layout.dtype),
             "fingerprint": fingerprint.VERSION,
+            "records": _RECORDS,
         }
 
     def _search(self) -> bool:
@@ -215,56 +203,44 @@ class SparkSearch:
             self.folder.rebuild_seen()
         while not self._is_at_an_end():
             self._make_level(len(self.result.levels) + 1)
+            self.request.report(self.result, self._frontier)
         return not self._stopped_at_violation()
 
     def _make_level(self, depth: int) -> None:
         where = "driver" if depth == 1 or self._frontier < self.request.driver_below else "spark"
-        began = time.perf_counter()
         if where == "spark":
             self._jobs.session()
-        waited = time.perf_counter() - began
-        before = self.folder.seen
-        after = before.after(self._owners(before))
+        began = time.perf_counter()
+        after = self.folder.seen.after(self._owners())
         try:
-            level = self.folder.new_level(depth)
-            error = None
+            level, rows, error = self.folder.new_level(depth), None, None
             if depth == 1:
                 rows, error = self._first_rows()
-                report = self._maker.first(level, rows, before, after)
-            elif where == "driver":
-                report = self._maker.by_driver(level, before, after, self._reached)
+            if where == "driver":
+                report = self._maker.by_driver(level, after, self._reached, rows)
             else:
-                level, report = self._by_spark(level, before, after)
+                level, report = self._by_spark(level, after)
             if report.over and (not report.finding or self.request.to_the_end):
-                row = bytes.fromhex(report.over)
-                _stop(
-                    evaluation_error(
-                        self.model, row, self.request, self._tasks.never_reached(self._reached)
-                    )
-                )
+                row, unmet = bytes.fromhex(report.over), self._tasks.never_reached(self._reached)
+                raise evaluation_error(self.model, row, self.request, unmet)
             record = {
                 "depth": depth,
                 "new": report.new,
                 "generated": sum(report.per_action),
                 "sent": report.sent,
-                "seconds": round(time.perf_counter() - began - waited, 3),
-                "waited": round(waited, 3),
+                "seconds": round(time.perf_counter() - began, 3),
                 "where": where,
                 "report": report.to_json(),
             }
             if not report.over and error is None:
                 self.folder.complete(level, after, record)
-        except JobFailed as failure:
-            self._give_up(failure.__cause__)
-        except OSError as failure:
-            self._give_up(failure)
+        except (JobFailed, OSError) as failure:
+            raise self._given_up(failure.__cause__ or failure) from failure
         self._take_in(record)
         if error is not None and not self._stopped_at_violation():
-            _stop(error)
+            raise error
 
-    def _by_spark(
-        self, level: Path, before: VisitedRuns, after: VisitedRuns
-    ) -> tuple[Path, Report]:
+    def _by_spark(self, level: Path, after: VisitedRuns) -> tuple[Path, Report]:
         """Make the next level on Spark; returns its report and its folder.
 
         Spark repeats tasks, and stages, of a lost executor. If it gives up, the whole job is
@@ -274,7 +250,7 @@ class SparkSearch:
         while True:
             left -= 1
             try:
-                report = self._maker.by_spark(level, before, after, self._reached, self._watch)
+                report = self._maker.by_spark(level, after, self._reached, self._watch)
                 return level, report
             except JobFailed as failure:
                 if not left or not is_a_loss(str(failure.__cause__)):
@@ -292,14 +268,13 @@ class SparkSearch:
             for row in self.request.first_rows(self.model):
                 if len(rows) == most:
                     raise Undecided(f"more than {most:,} initial states: lower the constants")
-                if self.request.stopped and self.request.stopped():
-                    raise Undecided("stopped")
+                self.request.report(self.result, len(rows))
                 rows.append(row)
         except EvaluationError as error:
             return rows, error
         return rows, None
 
-    def _owners(self, before: VisitedRuns) -> int:
+    def _owners(self) -> int:
         """How many owners the next level needs: as many as before, or doubled until none has too
         much, if the levels go on growing as they did."""
         sizes = self.result.per_depth[-2:]
@@ -308,7 +283,7 @@ class SparkSearch:
         by_level = expected * self.model.layout.size // OWNER_BYTES
         by_seen = (self.result.distinct + expected) // OWNER_FINGERPRINTS
         needed = _power_of_two(max(1, by_level, by_seen))
-        return max(before.partitions, min(needed, _MOST_OWNERS))
+        return max(self.folder.seen.partitions, min(needed, _MOST_OWNERS))
 
     @property
     def _frontier(self) -> int:
@@ -317,8 +292,7 @@ class SparkSearch:
     def _take_in(self, record: dict[str, Any]) -> None:
         """Add a complete level to the result, whether it was just made or found in the folder."""
         result, report = self.result, Report.of(record["report"])
-        told = {key: record[key] for key in _TOLD if key in record}
-        result.levels.append(told | {"spent": report.spent})
+        result.levels.append({name: record[name] for name in LEVELS.names if name in record})
         result.per_depth.append(report.new)
         names = (
             ["init"] if record["depth"] == 1 else [each.name for each in self.model.spec.actions]
@@ -329,12 +303,6 @@ class SparkSearch:
         self._reached |= report.reached
         if report.finding and (self._first is None or report.finding.invariant == DEADLOCK):
             self._first = record["depth"], report.finding
-        if self.request.progress:
-            self.request.progress(result, self._frontier, self._seconds)
-
-    @property
-    def _seconds(self) -> float:
-        return time.perf_counter() - self._began
 
     def _stopped_at_violation(self) -> bool:
         if self._first is None:
@@ -347,28 +315,22 @@ class SparkSearch:
         if self._stopped_at_violation() or not self._frontier:
             return True
         if self.result.distinct > self.request.max_states:
-            bound = self.request.max_states
-            raise Undecided(f"more than {bound:,} distinct states (max_states)")
-        if self.request.stopped and self.request.stopped():
-            raise Undecided("stopped")
+            raise too_many_states(self.request.max_states)
         return False
 
     # --- Progress ----------------------------------------------------------------------------
 
     def _watch(self, done: int, tasks: int) -> None:
         """Called while a job runs: report the progress, and stop if the search was stopped."""
-        if self.request.stopped and self.request.stopped():
-            raise Undecided("stopped")
         self.result.activity = f"{done} of {tasks} tasks done" if tasks else "between two tasks"
-        if self.request.progress:
-            self.request.progress(self.result, self._frontier, self._seconds)
+        self.request.report(self.result, self._frontier)
 
-    def _give_up(self, error: BaseException) -> None:
+    def _given_up(self, error: BaseException) -> Undecided:
         done = len(self.result.levels)
         hint = "name a folder next time, and it could go on from there"
         if self._temporary is None:
             hint = "name the same folder to go on from there"
-        raise Undecided(f"stopped after depth {done}: {cause(str(error))}; {hint}") from error
+        return Undecided(f"stopped after depth {done}: {cause(str(error))}; {hint}")
 
     # --- The end ----------------------------------------------------------------------------
 
@@ -382,26 +344,11 @@ class SparkSearch:
         if self._first:
             depth, finding = self._first
             deadlock = finding.invariant == DEADLOCK
-            result.violated = "deadlock" if deadlock else self._named(finding.invariant)
+            result.violated = "deadlock" if deadlock else self.request.names[finding.invariant]
             rows = self.folder.path_to(depth - 1, finding.parent) if depth > 1 else []
             path = rows if deadlock else [*rows, bytes.fromhex(finding.row)]
             add_trace(result, path, self.request)
 
-    def _named(self, number: int) -> str:
-        return [*self.request.names, GOAL][number]
-
-
-_TOLD = ("depth", "new", "generated", "sent", "seconds", "waited", "where", "partitions")
-"""The entries of a level in the result."""
-
-
-def _stop(error: EvaluationError) -> NoReturn:
-    raise Undecided(str(error), size_exceeded(error))
-
 
 def _power_of_two(least: int) -> int:
     return 1 << (least - 1).bit_length()
-
-
-def _hash_of(starts: list[bytes] | None) -> str | None:
-    return None if starts is None else hashlib.sha256(b"".join(starts)).hexdigest()[:24]

@@ -3,6 +3,7 @@
 import threading
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -88,31 +89,26 @@ class Jobs:
         meanwhile. What it raises cancels the job, and is raised here. Raises JobFailed from what
         the job itself raised.
         """
-        session, answers, failures = self.session(), [], []
+        session, tag = self.session(), f"protocol-lab-{uuid.uuid4()}"
         self._set_up()
-        tag = f"protocol-lab-{uuid.uuid4()}"
 
-        def work() -> None:
+        def work() -> Any:
             session.addTag(tag)
-            try:
-                answers.append(job())
-            except BaseException as error:
-                failures.append(error)
+            return job()
 
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(0.2)
-                watch(*self._tasks())
-        except BaseException:
-            with suppress(Exception):
-                session.interruptTag(tag)
-            thread.join()
-            raise
-        if failures:
-            raise JobFailed from failures[0]
-        return answers[0]
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(work)
+            try:
+                while not answer.done():
+                    wait([answer], 0.2)
+                    watch(*self._tasks())
+            except BaseException:
+                with suppress(Exception):
+                    session.interruptTag(tag)
+                raise
+        if (failure := answer.exception()) is not None:
+            raise JobFailed from failure
+        return answer.result()
 
 
 def _warm_up(session: "SparkSession") -> None:

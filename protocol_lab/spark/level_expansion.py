@@ -5,7 +5,7 @@ which are new (see `tasks`) and has them written (see `level_files`); a report c
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from protocol_lab.spark.executor.stages import (
     in_worker,
     settle_owner,
 )
-from protocol_lab.spark.executor.task_reports import Report, Stopwatch, TaskRequest
+from protocol_lab.spark.executor.task_reports import Report
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import VisitedRuns
 from protocol_lab.spark.jobs import Jobs
@@ -40,38 +40,23 @@ class LevelMaker:
     tasks: Tasks
     jobs: Jobs
     packed: PackedModel
-    task_request: TaskRequest
     _archives: tuple[str, ...] | None = None
 
-    def first(
-        self, level: Path, rows: list[bytes], before: VisitedRuns, after: VisitedRuns
-    ) -> Report:
-        """The first level, of these states."""
-        report, watch = Report(per_action=[len(rows)]), Stopwatch("write")
-        array = np.frombuffer(b"".join(rows), np.uint64).reshape(-1, self.tasks.model.words).copy()
-        parcels = self.tasks.start(array, after.partitions, report)
-        return self._settled(level, before, after, parcels, 0, report, watch)
-
     def by_driver(
-        self, level: Path, before: VisitedRuns, after: VisitedRuns, reached: int
+        self, level: Path, after: VisitedRuns, reached: int, rows: list[bytes] | None = None
     ) -> Report:
-        """The next level, made in this process, with its candidates in memory."""
-        report, watch = Report(), Stopwatch("write")
-        blocks = watch.timed("read", self.folder.read(before.depth))
-        parcels = watch.timed("expand", self.tasks.expand(blocks, after.partitions, report))
-        return self._settled(level, before, after, parcels, reached, report, watch)
-
-    def _settled(
-        self,
-        level: Path,
-        before: VisitedRuns,
-        after: VisitedRuns,
-        parcels: Iterable[Parcel],
-        reached: int,
-        report: Report,
-        watch: Stopwatch,
-    ) -> Report:
-        mine: dict[int, list[Parcel]] = {owner: [] for owner in range(after.partitions)}
+        """The next level, made in this process, with its candidates in memory. rows: the initial
+        states, if it is the first."""
+        before, report, owners = self.folder.seen, Report(), after.partitions
+        if rows is None:
+            parcels = self.tasks.expand(self.folder.read(before.depth), owners, report)
+        else:
+            report.per_action = [len(rows)]
+            joined = np.frombuffer(b"".join(rows), np.uint64).copy()
+            parcels = self.tasks.start(
+                joined.reshape(len(rows), self.tasks.model.words), owners, report
+            )
+        mine: dict[int, list[Parcel]] = {owner: [] for owner in range(owners)}
         for parcel in parcels:
             mine[parcel.owner].append(parcel)
 
@@ -82,24 +67,22 @@ class LevelMaker:
                     yield owner, block
                 report.add(own)
 
-        report.files = write_part(level, watch.timed("settle", settled()))
-        report.spent = watch.taken()
+        report.files = write_part(level, settled())
         return report
 
     def by_spark(
         self,
         level: Path,
-        before: VisitedRuns,
         after: VisitedRuns,
         reached: int,
         watch: Callable[[int, int], None],
     ) -> Report:
         """The next level, made by a Spark job; see `Jobs.run` for what is raised."""
-        session = self.jobs.session()
+        session, before = self.jobs.session(), self.folder.seen
         plan = divided(self.folder.pieces(before.depth), 2 * after.partitions)
         if self._archives is None:
             self._archives = ship(session, self.packed.packages)
-        common = (self._archives, self.packed, self.task_request)
+        common = (self._archives, self.packed)
         expand = in_worker(expand_pieces, *common, plan, after.partitions)
         settle = in_worker(settle_owner, *common, before, after, reached, level)
         reports = (
@@ -108,10 +91,8 @@ class LevelMaker:
             .repartitionById(after.partitions, "owner")
             .mapInArrow(settle, REPORT_COLUMNS)
         )
-        stopwatch = Stopwatch("job")
-        rows = self.jobs.run(reports.collect, watch)
-        report = Report(spent=stopwatch.taken())
-        for row in rows:
+        report = Report()
+        for row in self.jobs.run(reports.collect, watch):
             report.add(Report.of(json.loads(row["report"])))
         return report
 

@@ -19,14 +19,15 @@ from protocol_lab.errors import LabError
 from protocol_lab.model.spec import Action, Model, Spec
 from protocol_lab.reader import dependencies
 from protocol_lab.reader.source_code import parse
+from protocol_lab.spark.executor.task_reports import TaskRequest
 from protocol_lab.spark.packaging import packages_for
 
 
 @dataclass(frozen=True)
 class PackedModel:
-    """What another process needs to rebuild the model and two functions of the request.
+    """What another process needs to rebuild the model and the request.
 
-    spec: the module and the name in it, or None; pickled: (spec or None, constraint, goal);
+    spec: the module and the name in it, or None; pickled: (spec or None, constraint);
     packages: what must be importable there; source: the hash to be matched.
     """
 
@@ -35,58 +36,55 @@ class PackedModel:
     constants: tuple[int, ...]
     packages: tuple[str, ...]
     source: str
+    request: TaskRequest
 
 
 class UnpackedModel(NamedTuple):
-    """A model, and the request's constraint and goal, if any."""
+    """A model, and a request for its search: the constraint, if any, and the rest."""
 
     model: Model
-    constraint: Callable | None
-    goal: Callable | None
+    constraint: Callable | None = None
+    request: TaskRequest = TaskRequest()
+
+    @property
+    def functions(self) -> list[Callable]:
+        """The functions of the request."""
+        return [self.constraint] if self.constraint else []
 
     @property
     def source(self) -> str:
         """A hash of everything that decides which states are reachable and what they mean."""
-        return source_of(self.model, [each for each in (self.constraint, self.goal) if each])
+        return source_of(self.model, self.functions)
 
 
-def pack_model(
-    model: Model, constraint: Callable | None = None, goal: Callable | None = None
-) -> PackedModel:
-    """Pack a model and two functions of the request.
-
-    Raises LabError if a function's source can't be read.
-    """
+def pack_model(unpacked: UnpackedModel) -> PackedModel:
+    """Pack a model and a request. Raises LabError if a function's source can't be read."""
     from pyspark import cloudpickle
 
+    model, constraint, request = unpacked
     place = _place_of(model.spec)
     functions = functions_of(model.spec)
-    travelling = [*(functions if place is None else []), *filter(None, [constraint, goal])]
+    travelling = [*(functions if place is None else []), *unpacked.functions]
     with _sources_attached(dependencies.reachable(travelling)):
         whole = None if place else replace(model.spec, draw=None)
-        pickled = cloudpickle.dumps((whole, constraint, goal))
-    reached = dependencies.reachable([*functions, *filter(None, [constraint, goal])])
+        pickled = cloudpickle.dumps((whole, constraint))
+    reached = dependencies.reachable([*functions, *unpacked.functions])
     modules = [*(each.__module__ for each in reached), *([place[0]] if place else [])]
-    return PackedModel(
-        place,
-        pickled,
-        tuple(model.constants),
-        tuple(packages_for(modules)),
-        UnpackedModel(model, constraint, goal).source,
-    )
+    packages = tuple(packages_for(modules))
+    return PackedModel(place, pickled, tuple(model.constants), packages, unpacked.source, request)
 
 
 def unpack_model(packed: PackedModel) -> UnpackedModel:
-    """The model and the request's functions. Raises LabError if their source differs here."""
+    """The model and the request. Raises LabError if their source differs here."""
     from pyspark import cloudpickle
 
-    spec, constraint, goal = cloudpickle.loads(packed.pickled)
+    spec, constraint = cloudpickle.loads(packed.pickled)
     if packed.spec:
         module, name = packed.spec
         spec = getattr(importlib.import_module(module), name)
     constants = spec.constants(*packed.constants)
     model = spec.model(constants)
-    unpacked = UnpackedModel(model, constraint, goal)
+    unpacked = UnpackedModel(model, constraint, packed.request)
     if unpacked.source != packed.source:
         raise LabError(
             f"The source of {spec.name} was edited after it was loaded: load it again"

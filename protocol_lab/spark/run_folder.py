@@ -30,9 +30,9 @@ from protocol_lab.spark.executor.level_files import (
     is_whole,
     pieces_of,
     read_piece,
-    write_whole,
 )
 from protocol_lab.spark.executor.visited_runs import VisitedRuns, owner_of
+from protocol_lab.system.folders import SHARED, write_whole
 from protocol_lab.system.operating_system import try_lock
 
 
@@ -148,17 +148,14 @@ class RunFolder:
 
     def level(self, depth: int) -> Path:
         """The folder with the Parquet files of a complete level."""
-        return self._level(self.records[depth - 1])
-
-    def _level(self, record: dict[str, Any]) -> Path:
-        return self.path / record["folder"]
+        return self.path / self.records[depth - 1]["folder"]
 
     def pieces(self, depth: int, owner: int | None = None) -> list[LevelPiece]:
         """The files of a complete level, or those of one owner's part."""
         return self._pieces(self.records[depth - 1], owner)
 
     def _pieces(self, record: dict[str, Any], owner: int | None = None) -> list[LevelPiece]:
-        return pieces_of(self._level(record), record["report"]["files"], owner)
+        return pieces_of(self.path / record["folder"], record["report"]["files"], owner)
 
     def read(self, depth: int) -> Iterator[Block]:
         """The states of a complete level, a few blobs at a time."""
@@ -203,7 +200,7 @@ class RunFolder:
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
     """Write it whole or not at all."""
-    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode(), SHARED)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import tempfile
 import weakref
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 
 def temporary_folder(purpose: str, owner: object = sys, place: str | None = None) -> Path:
@@ -95,13 +96,22 @@ def cache_folder(name: str) -> Path | None:
     return None
 
 
-def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Write a file whole or not at all, since several processes may do so at the same time."""
+PRIVATE, SHARED, PROGRAM = 0o600, 0o644, 0o755
+"""Modes of files that only the user reads, that others read as well, or run."""
+
+
+def write_whole(path: Path, content: Any, mode: int = PRIVATE) -> None:
+    """Write bytes, or another buffer, to a file whole or not at all, since several processes may do
+    so at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(content)
-    os.chmod(file.name, mode)
-    os.replace(file.name, path)
+    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.chmod(part, mode)
+        os.replace(part, path)
+    finally:
+        Path(part).unlink(missing_ok=True)
 
 
 def say_once(subject: str, sentence: str) -> None:

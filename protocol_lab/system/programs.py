@@ -14,7 +14,7 @@ import sysconfig
 from pathlib import Path
 
 from protocol_lab.errors import LabError
-from protocol_lab.system.folders import cache_folder, write_whole
+from protocol_lab.system.folders import PROGRAM, cache_folder, write_whole
 from protocol_lab.system.operating_system import is_windows
 
 OLDEST_JAVA = 17  # Spark 4 starts on nothing older
@@ -129,7 +129,7 @@ exec {shlex.quote(str(java))} "$@"
             raise OSError(0, "there is no folder for it")
         wrapper = home / "bin" / "java"
         if not os.access(wrapper, os.X_OK) or wrapper.read_bytes() != os.fsencode(script):
-            write_whole(wrapper, os.fsencode(script), 0o755)
+            write_whole(wrapper, os.fsencode(script), PROGRAM)
     except OSError as error:
         raise LabError(
             f"Can't write the wrapper that Java needs here ({error.strerror}): "

@@ -206,21 +206,18 @@ class Walk:
         if not each.taken:
             raise LabError(f"{taken.text} can't happen here: {each.reason}.")
         known = self._known_after(self.moment, taken)
-        if known is not None and self.moment is self.branches[self.branch]:
+        is_at_end = self.moment is self.branches[self.branch]
+        if known is not None and not is_at_end:
+            names = [self.branch, *self.branches]
+            self.branch = next(name for name in names if known in self.branches[name].path())
+        else:
             # A branch that ends here is extended under its own name, even along another branch's
             # steps.
-            self.branches[self.branch] = self.moment = known
-            return known
-        for name in dict.fromkeys([self.branch, *self.branches]):
-            known = self._next_on(name)
-            if known is not None and known.step.text == taken.text:
-                self.branch, self.moment = name, known
-                return known
-        if self.ahead is not None:
-            self.branch = self._new_name()
-        self.moment = Moment(each.row, taken, self.moment, caption, self.moment.depth + 1)
-        self.branches[self.branch] = self.moment
-        return self.moment
+            known = known or Moment(each.row, taken, self.moment, caption, self.moment.depth + 1)
+            self.branch = self.branch if is_at_end else self._new_name()
+            self.branches[self.branch] = known
+        self.moment = known
+        return known
 
     def close_loop(self, depth: int) -> None:
         """Note that the run is endless: from here it repeats what it did from this depth on.
@@ -344,14 +341,8 @@ class Walk:
     @property
     def ahead(self) -> Moment | None:
         """The next moment on the current branch, if it goes on."""
-        return self._next_on(self.branch)
-
-    def _next_on(self, branch: str) -> Moment | None:
-        path = self.branches[branch].path()
-        position = next((k for k, each in enumerate(path) if each is self.moment), None)
-        if position is None or position + 1 == len(path):
-            return None
-        return path[position + 1]
+        here, *ahead = self.path[self.moment.depth - 1 :] or [None]
+        return ahead[0] if ahead and here is self.moment else None
 
     def _known_after(self, moment: Moment, step: Step) -> Moment | None:
         """The moment that this step leads to, if some branch has taken it here."""

@@ -16,7 +16,7 @@ from kafka_spec import settings as model
 from protocol_lab.checker.result import Verdict
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import choice_sentence
-from protocol_lab.explore import explore_with
+from protocol_lab.explore import explore
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step
@@ -290,7 +290,7 @@ def _cost(place: Place, action: str, broker: int) -> Cost:
     if not ways or not judged:
         return Cost(())
     starts = dict(ways)
-    found = _searched(bound, judged, list(starts), {"to_the_end": True})
+    found = explore(bound, invariants=judged, starts=list(starts), to_the_end=True, progress=False)
     broken = tuple(
         name
         for name in judged
@@ -300,7 +300,7 @@ def _cost(place: Place, action: str, broker: int) -> Cost:
     if not lost:
         return Cost(broken)
     for row, steps in starts.items():
-        found = _searched(bound, lost, [row], {})
+        found = explore(bound, invariants=lost, starts=[row], progress=False)
         if found.violated:
             return Cost(broken, (*steps, *_told(bound, row, found)))
     return Cost(broken)
@@ -311,10 +311,6 @@ def _too_small(bound: Model, starts: Iterable[bytes]) -> bool:
     c = bound.constants
     states = [view(bound.layout, row) for row in starts]
     return c.acks == "all" and any(len(s.isr) < model.smallest_isr(c) for s in states if s.leader)
-
-
-def _searched(bound: Model, names: list[str], starts: list[bytes], options: dict[str, Any]) -> Any:
-    return explore_with(bound, options, invariants=names, progress=False, starts=starts)
 
 
 _AWAY = {

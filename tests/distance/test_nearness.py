@@ -221,7 +221,7 @@ def test_states_and_memory_are_bounded():
     near = Nearness(model, ["few_letters"], max_states=100)
     assert not near.prepare()
     assert near.too_large == "more than 100 distinct states (max_states)"
-    near = Nearness(model, ["few_letters"], memory_bytes=1000)
+    near = Nearness(model, ["few_letters"], memory_bytes=20_000)
     assert near.ask(next(initial(model)).row).here.kind in (EXACT, MORE)
     assert near.too_large == "more than 0 MiB of memory"
 

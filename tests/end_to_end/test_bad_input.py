@@ -376,8 +376,8 @@ def test_a_crash_says_where(capsys, failing):
         ("checker.reference.PythonSearch._take_in", ["check", TINY, "--engine", "python"]),
         ("simulation.random_walks.Walks.__init__", ["simulate", TINY]),
         ("simulation.coverage_estimate.Sightings.add", ["simulate", TINY]),
-        ("liveness.check.StepGraph.fill", ["check", *ALONE, "--property", LED]),
-        ("liveness.check._Check._judged", ["check", *ALONE, "--property", LED]),
+        ("liveness.property_check.StepGraph.fill", ["check", *ALONE, "--property", LED]),
+        ("liveness.check.TemporalCheck._judged", ["check", *ALONE, "--property", LED]),
     ],
 )
 def test_a_full_memory_is_undecided(capsys, monkeypatch, place, words):

@@ -25,7 +25,6 @@ from protocol_lab.catalog import load
 from protocol_lab.cli import main
 from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.claims import refinement_of
-from protocol_lab.liveness.refinement import check_refinement
 from protocol_lab.model.declarations import Refinement
 from tests import ROOT
 
@@ -153,7 +152,7 @@ spec.refines(tally, marks_of, constants=lambda c: {"length": c.room})
 
 def judged(name: str, **constants):
     model = spec.bind(**constants)
-    return check_refinement(model, refinement_of(model, name), progress=False)
+    return check_property(model, refinement_of(model, name), progress=False)
 
 
 def test_every_step_is_one_of_the_abstract_spec_or_none():
@@ -189,7 +188,7 @@ def test_a_mapping_that_changes_the_state_is_refused():
     other.action(count)
     other.refines(counter, changes_the_state)
     with pytest.raises(LabError, match="only actions change a state"):
-        check_refinement(other.bind(), other.refinements[0], progress=False)
+        check_property(other.bind(), other.refinements[0], progress=False)
 
 
 def changes_the_state(s, c, a):
@@ -257,7 +256,7 @@ def show(lamp, mode):
 
 def test_fields_of_one_name_may_have_different_names_for_their_values():
     claim = Refinement(by_name, seen)
-    found = check_refinement(lamp.bind(), claim, progress=False)
+    found = check_property(lamp.bind(), claim, progress=False)
     assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 3, 2)
 
 
@@ -265,7 +264,7 @@ def test_fields_of_one_name_may_have_different_names_for_their_values():
 def test_a_mapping_does_not_copy_the_number_of_another_name(mapping):
     told = "mode is one of off, on, broken, and .* one of off, warming, on: only their numbers"
     with pytest.raises(LabError, match=told):
-        check_refinement(lamp.bind(), Refinement(mapping, seen), progress=False)
+        check_property(lamp.bind(), Refinement(mapping, seen), progress=False)
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def test_a_cell_says_that_it_compiles_then_counts_then_nothing(cell_line, capsys
         told = list(cell_line)
         for count in range(1, 5):
             time.sleep(0.4)
-            bar.update(Result(LOGS, "native", [], per_depth=[count * 1000]), 7, 1.0)
+            bar.update(Result(LOGS, "native", [], per_depth=[count * 1000]), 7)
     assert told == ["kafka.some: compiling 3 of 7, some_action (once; then it is kept)"]
     assert any("k states" in line and "frontier 7" in line for line in cell_line)
     assert cell_line[-1] == ""

@@ -185,7 +185,7 @@ def _after_one_level(act):
     """A progress callback that has something happen, once, soon after Spark made a level."""
     done = []
 
-    def progress(result, frontier, seconds):
+    def progress(result, frontier):
         if result.levels[-1]["where"] == "spark" and not done:
             done.append(True)
             threading.Thread(target=act, daemon=True).start()

@@ -40,7 +40,7 @@ def begun(tmp_path_factory) -> Path:
     """The folder of a search that was interrupted."""
     folder = tmp_path_factory.mktemp("begun") / "run"
 
-    def progress(result, frontier, seconds) -> None:
+    def progress(result, frontier) -> None:
         if result.depth == INTERRUPTED_AT:
             raise KeyboardInterrupt
 
@@ -141,7 +141,7 @@ def test_a_folder_whose_manifest_is_another_is_refused(begun, tmp_path, content)
 def test_a_level_that_is_damaged_while_a_search_runs_is_never_read(tmp_path, expected):
     folder = tmp_path / "run"
 
-    def progress(result, frontier, seconds) -> None:
+    def progress(result, frontier) -> None:
         if result.depth == INTERRUPTED_AT:
             for file in folder.glob("level-*/*.parquet"):
                 flip(file)

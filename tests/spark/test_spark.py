@@ -191,25 +191,6 @@ def test_max_states_ends_undecided(session):
     assert sum(result.per_depth[:-1]) <= 50 < result.distinct
 
 
-@pytest.mark.slow
-def test_starts_and_goal_are_those_of_the_native_engine(session):
-    model = letters.bind(servers=3, starts=2)
-    every = NativeSearch(model, request(model, [])).run()
-    starts = [row.tobytes() for row in every.states[3:23:5]]
-    asked = request(model, [], starts=starts, goal=predicate(model, "s.messages.size >= 3"))
-    asked.constraint = predicate(model, "s.messages.size <= 3")
-    spark = on_spark(model, asked, session, driver_below=4).result
-    native = NativeSearch(model, asked).run()
-    assert spark.violated == native.violated == "goal"
-    assert len(spark.trace_rows) == len(native.trace_rows) > 1
-    assert spark.trace_rows[0] in starts
-    assert view(model.layout, spark.trace_rows[-1]).messages.size >= 3
-    asked.goal = predicate(model, "s.messages.size > 99")
-    same(
-        on_spark(model, asked, session, driver_below=10**9).result, NativeSearch(model, asked).run()
-    )
-
-
 # --- Bounded memory --------------------------------------------------------------------------
 
 
@@ -239,7 +220,7 @@ def test_memory_of_tasks_is_bounded(monkeypatch, tmp_path):
     local = {"folder": tmp_path / "run", "driver_below": 10**9, "partitions": 1}
     search = on_spark(model, request(model, max_states=350_000), NO_SESSION, **local)
     tasks, folder = (
-        Tasks(UnpackedModel(model, None, None), TaskRequest.by(request(model))),
+        Tasks(UnpackedModel(model, request=TaskRequest.by(request(model)))),
         search.folder,
     )
     before = folder.seen
@@ -279,7 +260,7 @@ def test_what_does_not_fit_is_spilled_and_settled_the_same(limit):
             some = (rows[part], parents[part].astype(np.uint64), actions[part].astype(np.int16))
             unseen.add(Parcel(0, *some))
         assert unseen.spilled == (limit < 10**9)
-        parts = list(unseen.settled())
+        parts = list(unseen.settled(3))
     found = [
         (int(row), (int(parent), int(action)))
         for part in parts
@@ -316,7 +297,7 @@ def test_a_task_that_fails_while_it_writes_leaves_no_half_file(tmp_path):
 
 
 def interrupted_at(depth: int):
-    def progress(result, frontier, seconds):
+    def progress(result, frontier):
         if result.depth == depth:
             raise KeyboardInterrupt
 
@@ -382,7 +363,7 @@ def test_a_full_disk_is_told_and_the_search_goes_on_later(
     model = kip_320.spec.bind(**SMALL)
     options = {"folder": tmp_path / "run", "driver_below": driver_below}
 
-    def progress(result, frontier, seconds):
+    def progress(result, frontier):
         if result.depth == 8 and not full_disk.limited:
             full_disk(processes())
 
@@ -420,8 +401,8 @@ def test_a_job_that_spark_gave_up_for_lost_executors_is_run_again(
     model = letters.bind(servers=2, starts=1)
     waiting = list(failures)
 
-    def by_spark(self, level, before, after, reached, watch):
-        report = self.by_driver(level, before, after, reached)
+    def by_spark(self, level, after, reached, watch):
+        report = self.by_driver(level, after, reached)
         if waiting:
             raise JobFailed from RuntimeError(waiting.pop(0))
         return report
@@ -441,7 +422,7 @@ def test_a_folder_that_another_search_works_in_is_refused(tmp_path):
     options = {"session": "none", "folder": tmp_path / "run", "driver_below": 10**9}
     refusals = []
 
-    def progress(result, frontier, seconds):
+    def progress(result, frontier):
         with pytest.raises(LabError, match="Another search is using"):
             spark_search(model, request(model), **options).run()
         refusals.append(result.depth)
@@ -488,7 +469,7 @@ def few_records(s, c):
 def test_interrupting_a_cell_cancels_the_job_that_runs(session):
     model = kip_320.spec.bind(**SMALL)
 
-    def progress(result, frontier, seconds):
+    def progress(result, frontier):
         if result.activity:  # a job is running
             signal.raise_signal(signal.SIGINT)
 
@@ -614,9 +595,8 @@ def assert_duckdb_reads(folder: Path, result) -> None:
     assert late
     (steps,) = ask("SELECT count(*), count(DISTINCT action) FROM {}", "edges")
     assert steps[0] == result.generated - result.per_action["init"]
-    (made,) = ask("SELECT sum(new), sum(generated), min(map_keys(spent)[1]) FROM {}", "levels")
-    assert made[:2] == (result.distinct, result.generated)
-    assert made[2] in ("expand", "read", "settle", "write")
+    (made,) = ask("SELECT sum(new), sum(generated) FROM {}", "levels")
+    assert made == (result.distinct, result.generated)
 
 
 def fewest_steps(tables) -> dict[int, int]:
@@ -696,7 +676,7 @@ def test_a_module_that_was_edited_since_is_refused(tmp_path, monkeypatch):
     file = tmp_path / "spec_of_a_learner.py"
     file.write_text(CELL, encoding="utf-8")
     spec = importlib.import_module("spec_of_a_learner").spec
-    packed = pack_model(spec.bind())
+    packed = pack_model(UnpackedModel(spec.bind()))
     assert packed.spec == ("spec_of_a_learner", "spec")
     assert set(packed.packages) == {"protocol_lab", "spec_of_a_learner"}
     file.write_text(CELL.replace("+ by > room(c)", "+ by + 1 > room(c)"), encoding="utf-8")

@@ -9,8 +9,6 @@ the same.
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -18,21 +16,13 @@ from numba import types
 from protocol_lab.compiler.fingerprint import fingerprints
 from protocol_lab.compiler.kernel_cache import kernel
 from protocol_lab.spark.executor.candidates import Parcel
+from protocol_lab.spark.executor.level_files import Block
 from protocol_lab.system.folders import remove, temporary_folder
 
 LIMIT_BYTES = 128 << 20
 """The most candidates that an owner keeps in memory."""
 
 _BUCKET_BITS = 6
-
-
-class Settled(NamedTuple):
-    """New states in ascending order of fingerprints, as parallel arrays."""
-
-    rows: np.ndarray
-    fingerprints: np.ndarray
-    parents: np.ndarray
-    actions: np.ndarray
 
 
 class UnvisitedCandidates:
@@ -51,12 +41,7 @@ class UnvisitedCandidates:
     def __enter__(self) -> "UnvisitedCandidates":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._folder is not None:
             remove(self._folder)
 
@@ -97,19 +82,19 @@ class UnvisitedCandidates:
     def _bucket(self, number: int) -> Path:
         return self._folder / f"bucket-{number:02}"
 
-    def settled(self) -> Iterator[Settled]:
-        """Yield the new states, each once, with the smallest (parent, action) that led to it; some
-        at a time."""
+    def settled(self, depth: int) -> Iterator[Block]:
+        """Yield the new states of this depth, each once, with the smallest (parent, action) that
+        led to it, in ascending order of fingerprints; some at a time."""
         if not self.spilled:
-            yield from self._distinct(self._kept)
+            yield from self._distinct(self._kept, depth)
             return
         self._spill()
         for bucket in range(1 << _BUCKET_BITS):
             if self._bucket(bucket).exists():
                 flat = np.fromfile(self._bucket(bucket), np.uint64)
-                yield from self._distinct([flat.reshape(-1, self._words + 3)])
+                yield from self._distinct([flat.reshape(-1, self._words + 3)], depth)
 
-    def _distinct(self, kept: list[np.ndarray]) -> Iterator[Settled]:
+    def _distinct(self, kept: list[np.ndarray], depth: int) -> Iterator[Block]:
         if not kept:
             return
         every = np.concatenate(kept)
@@ -118,7 +103,7 @@ class UnvisitedCandidates:
         order = order[: _keep_first(order, prints, parents, actions)]
         rows = np.ascontiguousarray(every[order, : self._words])
         numbers = actions[order].view(np.int64).astype(np.int16)
-        yield Settled(rows, prints[order], parents[order], numbers)
+        yield Block(depth, rows, prints[order], parents[order], numbers)
 
 
 _COLUMN = types.Array(types.uint64, 1, "A")

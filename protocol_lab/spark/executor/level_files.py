@@ -8,8 +8,8 @@ is used before it was verified.
 
 import hashlib
 import itertools
-import uuid
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from protocol_lab.errors import LabError
+from protocol_lab.system.folders import SHARED, write_whole
 
 LEVEL = pa.schema(
     [
@@ -67,19 +68,9 @@ def write_part(
         pq.write_table(pa.Table.from_pylist(some, schema=LEVEL), content, use_dictionary=False)
         content = content.getvalue()
         file = level / f"part-{_of(owner)}-{len(written):05}.parquet"
-        write_whole(file, content)
+        write_whole(file, content, SHARED)
         written[file.name] = content.size, hashlib.sha256(content).hexdigest()
     return written
-
-
-def write_whole(path: Path, content: Any) -> None:
-    """Write a buffer to a file, which gets its name only when it is complete."""
-    part = path.with_suffix(f".{uuid.uuid4().hex}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _of(owner: int | None) -> str:
@@ -144,19 +135,15 @@ def _blocks(table: pa.Table, state_bytes: int) -> Iterator["Block"]:
         yield Block(batch["depth"][0].as_py(), rows, *arrays, actions)
 
 
+@dataclass(eq=False)
 class Block:
     """Some states of one level: parallel arrays over the states."""
 
-    def __init__(
-        self,
-        depth: int,
-        rows: np.ndarray,
-        fingerprints: np.ndarray,
-        parents: np.ndarray,
-        actions: np.ndarray,
-    ):
-        self.depth, self.rows = depth, rows
-        self.fingerprints, self.parents, self.actions = fingerprints, parents, actions
+    depth: int
+    rows: np.ndarray
+    fingerprints: np.ndarray
+    parents: np.ndarray
+    actions: np.ndarray
 
     def __len__(self) -> int:
         return len(self.rows)

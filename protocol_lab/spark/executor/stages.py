@@ -19,7 +19,7 @@ import pyarrow as pa
 from protocol_lab.errors import LabError
 from protocol_lab.spark.executor.candidates import Parcel
 from protocol_lab.spark.executor.level_files import LevelPiece, buffer_of, read_piece, write_part
-from protocol_lab.spark.executor.task_reports import Report, Stopwatch, TaskRequest
+from protocol_lab.spark.executor.task_reports import Report
 from protocol_lab.spark.executor.tasks import Tasks
 from protocol_lab.spark.executor.visited_runs import VisitedRuns
 from protocol_lab.spark.model_transfer import PackedModel, unpack_model
@@ -70,13 +70,13 @@ def in_worker(
 
 
 @lru_cache(maxsize=4)
-def tasks_for(packed: PackedModel, task_request: TaskRequest) -> Tasks:
+def tasks_for(packed: PackedModel) -> Tasks:
     """The `Tasks` of a Python worker, which are kept for many tasks.
 
     Spark has a worker collect its garbage after every task. All that is loaded by now stays, and
     looking through it would take most of the time of a small task: it is left out from here on.
     """
-    tasks = Tasks(unpack_model(packed), task_request)
+    tasks = Tasks(unpack_model(packed))
     gc.freeze()
     return tasks
 
@@ -84,21 +84,17 @@ def tasks_for(packed: PackedModel, task_request: TaskRequest) -> Tasks:
 def expand_pieces(
     batches: Iterator[pa.RecordBatch],
     packed: PackedModel,
-    task_request: TaskRequest,
     plan: list[list[LevelPiece]],
     owners: int,
 ) -> Iterator[pa.RecordBatch]:
     """First stage of a level: the candidates from the states of plan[k], for each number k."""
-    watch = Stopwatch("load")
-    tasks = tasks_for(packed, task_request)
-    watch.switch("send")
+    tasks = tasks_for(packed)
     for batch in batches:
         for share in batch.column(0).to_pylist():
             report = Report()
             state_bytes = tasks.model.layout.size
             blocks = (block for piece in plan[share] for block in read_piece(piece, state_bytes))
-            blocks = watch.timed("read", blocks)
-            parcels = watch.timed("expand", tasks.expand(blocks, owners, report))
+            parcels = tasks.expand(blocks, owners, report)
             while some := list(itertools.islice(parcels, _PARCELS_SENT)):
                 rows = [
                     {
@@ -110,7 +106,6 @@ def expand_pieces(
                     for parcel in some
                 ]
                 yield _batch(CANDIDATES, rows)
-            report.spent = watch.taken()
             yield _batch(
                 CANDIDATES, [{"owner": share % owners, "report": json.dumps(report.to_json())}]
             )
@@ -139,7 +134,6 @@ def expect_owner(owner: int, sent_to: list[int]) -> None:
 def settle_owner(
     batches: Iterator[pa.RecordBatch],
     packed: PackedModel,
-    task_request: TaskRequest,
     before: VisitedRuns,
     after: VisitedRuns,
     reached: int,
@@ -149,9 +143,7 @@ def settle_owner(
     what it and others have to report comes out."""
     from pyspark import TaskContext
 
-    watch = Stopwatch("load")
-    tasks, owner = tasks_for(packed, task_request), TaskContext.get().partitionId()
-    watch.switch("write")
+    tasks, owner = tasks_for(packed), TaskContext.get().partitionId()
     reports: list[str] = []
 
     def parcels() -> Iterator[Parcel]:
@@ -163,10 +155,8 @@ def settle_owner(
             yield Parcel(owner, rows, parents, buffer_of(batch["actions"], np.int16))
 
     report = Report()
-    received = watch.timed("receive", parcels())
-    new = watch.timed("settle", tasks.settle(before, after, owner, received, reached, report))
+    new = tasks.settle(before, after, owner, parcels(), reached, report)
     report.files = write_part(level, ((owner, block) for block in new), owner)
-    report.spent = watch.taken()
     yield _batch(REPORTS, [{"report": each} for each in [json.dumps(report.to_json()), *reports]])
 
 

@@ -1,26 +1,20 @@
-"""The reports of tasks: counts, findings, and what they spent their time on."""
+"""The reports of tasks: counts and findings."""
 
-import time
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from protocol_lab.checker.request import SearchRequest
 
-Item = TypeVar("Item")
-
 DEADLOCK = -1
-"""In place of an invariant's number in a finding: the state has no successor. The number after the
-last invariant's stands for the goal."""
+"""In place of an invariant's number in a finding: the state has no successor."""
 
 
 class TaskRequest(NamedTuple):
     """The parts of a SearchRequest that tasks need: everything except its functions."""
 
-    invariants: tuple[str, ...]
-    step_invariants: tuple[str, ...]
-    deadlock: bool
-    starts_given: bool
+    invariants: tuple[str, ...] = ()
+    step_invariants: tuple[str, ...] = ()
+    deadlock: bool = False
 
     @staticmethod
     def by(request: SearchRequest) -> "TaskRequest":
@@ -29,7 +23,6 @@ class TaskRequest(NamedTuple):
             tuple(each.name for each in request.invariants),
             tuple(each.name for each in request.step_invariants),
             request.deadlock,
-            request.starts is not None,
         )
 
 
@@ -56,8 +49,8 @@ class Report:
     per_action: generated, by action number. violating: by number in the request's names, the new
     states that break the invariant, or the generated steps that do. reached: a bit for each
     expected situation. over: a state in hex of
-    which something could not be computed: its successors, its properties or theirs. spent: seconds
-    by what they were spent on. files: what was written, see `level_files.Files`.
+    which something could not be computed: its successors, its properties or theirs. files: what
+    was written, see `level_files.Files`.
     """
 
     new: int = 0
@@ -67,7 +60,6 @@ class Report:
     reached: int = 0
     finding: Finding | None = None
     over: str | None = None
-    spent: dict[str, float] = field(default_factory=dict)
     files: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @staticmethod
@@ -89,51 +81,11 @@ class Report:
         self.reached |= other.reached
         self.over = min(filter(None, [self.over, other.over]), default=None)
         self.files |= other.files
-        for name, seconds in other.spent.items():
-            self.spent[name] = self.spent.get(name, 0.0) + seconds
         self.found(other.finding)
 
     def found(self, finding: Finding | None) -> None:
         """Keep the smallest finding."""
         self.finding = min(filter(None, [self.finding, finding]), default=None)
-
-
-class Stopwatch:
-    """Measures how a task spends its time: at any moment it counts for one name.
-
-    A stage is a chain of generators, each of which asks the next one for more. Time counts for the
-    one that is at work, not for those that wait for it.
-    """
-
-    def __init__(self, name: str):
-        self._spent: dict[str, float] = {}
-        self._name, self._since = name, time.perf_counter()
-
-    def switch(self, name: str) -> str:
-        """From here on time counts for this name; the name before."""
-        now, before = time.perf_counter(), self._name
-        self._spent[before] = self._spent.get(before, 0.0) + now - self._since
-        self._name, self._since = name, now
-        return before
-
-    def taken(self) -> dict[str, float]:
-        """Seconds by name, since the start or the last call."""
-        self.switch(self._name)
-        spent, self._spent = self._spent, {}
-        return {name: round(seconds, 6) for name, seconds in spent.items()}
-
-    def timed(self, name: str, items: Iterable[Item]) -> Iterator[Item]:
-        """The same items; the time to make each counts for this name."""
-        items = iter(items)
-        while True:
-            before = self.switch(name)
-            try:
-                item = next(items)
-            except StopIteration:
-                return
-            finally:
-                self.switch(before)
-            yield item
 
 
 def sums(some: list[int], others: list[int]) -> list[int]:

@@ -20,7 +20,7 @@ from protocol_lab.compiler.kernels import SuccessorBuffer, check_some
 from protocol_lab.spark.executor.candidates import OutgoingCandidates, Parcel
 from protocol_lab.spark.executor.deduplication import UnvisitedCandidates
 from protocol_lab.spark.executor.level_files import Block
-from protocol_lab.spark.executor.task_reports import DEADLOCK, Finding, Report, TaskRequest, sums
+from protocol_lab.spark.executor.task_reports import DEADLOCK, Finding, Report, sums
 from protocol_lab.spark.executor.visited_runs import VisitedRuns
 from protocol_lab.spark.model_transfer import UnpackedModel
 
@@ -37,29 +37,21 @@ class _CannotCheck(Exception):
 
 
 class Tasks:
-    """The compiled kernels of a model with their buffers; a process needs only one."""
+    """The compiled kernels of a model with their buffers; a process needs only one.
 
-    def __init__(self, unpacked: UnpackedModel, task_request: TaskRequest):
-        model = self.model = unpacked.model
-        self.task_request = task_request
-        spec = model.spec
-        self.compiled = CompiledModel(
-            model,
-            [each for each in spec.invariants if each.name in task_request.invariants],
-            [each for each in spec.step_invariants if each.name in task_request.step_invariants],
-            unpacked.constraint,
-            unpacked.goal,
-        )
-        self._bit_of = [
-            next(k for k, each in enumerate(declared) if each.name == name)
-            for names, declared in (
-                (task_request.invariants, self.compiled.properties),
-                (task_request.step_invariants, spec.step_invariants),
-            )
-            for name in names
-        ]
-        self._state_numbers = range(len(task_request.invariants))
-        self._step_numbers = range(len(task_request.invariants), len(self._bit_of))
+    What states and steps break is told in bits: bit k for the k-th name of the request, first the
+    invariants, then the step invariants.
+    """
+
+    def __init__(self, unpacked: UnpackedModel):
+        model, constraint, request = unpacked
+        self.model, self.request, spec = model, request, model.spec
+        named = {each.name: each for each in [*spec.invariants, *spec.step_invariants]}
+        steps = [named[name] for name in request.step_invariants]
+        invariants = [named[name] for name in request.invariants]
+        self.compiled = CompiledModel(model, invariants, steps, constraint)
+        self._number_of_steps = range(len(invariants), len(invariants) + len(steps))
+        self._bit_of_steps = [spec.step_invariants.index(each) for each in steps]
         self.compile_seconds = self.compiled.compile_seconds
         self._found = SuccessorBuffer(8 * _CHUNK, model.words, _CHUNK)
 
@@ -83,7 +75,7 @@ class Tasks:
         state whose successors can't be computed; the report names it.
         """
         report.per_action = [0] * len(self.model.spec.actions)
-        report.violating = [0] * len(self._bit_of)
+        report.violating = self._no_violations()
         candidates = OutgoingCandidates(self.model.words)
         for block in blocks:
             begin = 0
@@ -114,7 +106,7 @@ class Tasks:
         if done == begin:  # one state has more successors than fit
             self._make_more_room()
             return begin
-        if self.task_request.deadlock:
+        if self.request.deadlock:
             for at in begin + np.flatnonzero(found.degree_of[: done - begin] == 0):
                 print_, row = int(block.fingerprints[at]), block.rows[at].tobytes()
                 report.found(Finding(False, print_, DEADLOCK, print_, row.hex()))
@@ -125,13 +117,12 @@ class Tasks:
         try:
             inside = self.inside(rows)
             steps = self._failed_steps(block.rows, rows, found.parent_of[:count])
-            self._count(steps, self._step_numbers, report)
-            outside = self._failed(rows, inside == 0)
-            goal = self._at_goal(rows, inside == 0)
+            self._count(steps, report)
+            outside = self.failed(rows, inside == 0)
         except _CannotCheck as fault:
             report.over = block.rows[found.parent_of[fault.at]].tobytes().hex()
             return begin
-        self._find(rows, parents, outside, steps, goal, report)
+        self._find(rows, parents, outside | steps, report)
         candidates.add(found.out, count, inside, parents, actions)
         return done
 
@@ -157,10 +148,8 @@ class Tasks:
         parent_of: np.ndarray | None = None,
     ) -> np.ndarray:
         failed = np.zeros(len(rows), np.int64)
-        before, parent_of = (
-            rows if before is None else before,
-            failed if parent_of is None else parent_of,
-        )
+        before = rows if before is None else before
+        parent_of = failed if parent_of is None else parent_of
         could = check_some(
             len(rows),
             lambda count: check(
@@ -171,77 +160,61 @@ class Tasks:
             raise _CannotCheck(could)
         return failed
 
-    def _failed(self, rows: np.ndarray, wanted: np.ndarray, more_bits: int = 0) -> np.ndarray:
-        """The properties (bits) that do not hold in these states, where wanted."""
-        bits = more_bits | sum(1 << self._bit_of[number] for number in self._state_numbers)
+    def failed(
+        self, rows: np.ndarray, wanted: np.ndarray | None = None, more_bits: int = 0
+    ) -> np.ndarray:
+        """What these states break, where wanted; and the other properties whose bits are given."""
+        bits = self.compiled.invariants | more_bits
+        wanted = np.ones(len(rows), np.uint8) if wanted is None else wanted.astype(np.uint8)
         if not bits or not wanted.any():
             return np.zeros(len(rows), np.int64)
-        return self._run(self.compiled.check, rows, wanted.astype(np.uint8), bits)
-
-    def _at_goal(self, rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """Where these states, if wanted, are what the search looks for (bool)."""
-        if self.compiled.check_goal is None:
-            return np.zeros(len(rows), bool)
-        return wanted & (self._run(self.compiled.check_goal, rows, wanted.astype(np.uint8), 1) == 0)
+        return self._run(self.compiled.check, rows, wanted, bits)
 
     def _failed_steps(
         self, before: np.ndarray, rows: np.ndarray, parent_of: np.ndarray
     ) -> np.ndarray:
-        if self.compiled.check_steps is None:
-            return np.zeros(len(rows), np.int64)
-        bits = sum(1 << self._bit_of[number] for number in self._step_numbers)
-        return self._run(
-            self.compiled.check_steps, rows, np.ones(len(rows), np.uint8), bits, before, parent_of
-        )
+        """What the steps from before[parent_of[k]] to rows[k] break."""
+        found, check = np.zeros(len(rows), np.int64), self.compiled.check_steps
+        if check is not None:
+            wanted, bits = np.ones(len(rows), np.uint8), self.compiled.step_invariants
+            failed = self._run(check, rows, wanted, bits, before, parent_of)
+            for number, bit in zip(self._number_of_steps, self._bit_of_steps, strict=True):
+                found |= (failed >> bit & 1) << number
+        return found
 
-    def _count(self, failed: np.ndarray, numbers: range, report: Report) -> None:
-        """Count how often these invariants do not hold."""
-        for number in numbers:
-            report.violating[number] += int((failed >> self._bit_of[number] & 1).sum())
+    def _no_violations(self) -> list[int]:
+        return [0] * self._number_of_steps.stop
+
+    def _count(self, broken: np.ndarray, report: Report) -> None:
+        """Count how often each invariant does not hold."""
+        counts = [int((broken >> k & 1).sum()) for k in range(self._number_of_steps.stop)]
+        report.violating = sums(report.violating, counts)
 
     def _find(
-        self,
-        rows: np.ndarray,
-        parents: np.ndarray,
-        failed: np.ndarray,
-        failed_steps: np.ndarray,
-        at_goal: np.ndarray,
-        report: Report,
+        self, rows: np.ndarray, parents: np.ndarray, broken: np.ndarray, report: Report
     ) -> None:
         """Put the smallest finding among these states into the report."""
-        goal = len(self._bit_of)
-        nothing = goal + 1
-        first = np.where(at_goal, goal, nothing)
-        for numbers, bits in (
-            (reversed(self._step_numbers), failed_steps),
-            (reversed(self._state_numbers), failed),
-        ):
-            for number in numbers:
-                first[bits >> self._bit_of[number] & 1 == 1] = number
-        broken = np.flatnonzero(first < nothing)
-        if len(broken):
-            prints = fingerprints(rows[broken])
-            k = np.lexsort((parents[broken], first[broken], prints))[0]
-            at = broken[k]
-            row = rows[at].tobytes().hex()
-            report.found(Finding(True, int(prints[k]), int(first[at]), int(parents[at]), row))
+        places = np.flatnonzero(broken)
+        if len(places):
+            bits = broken[places]
+            first = np.bitwise_count((bits & -bits) - 1)  # the number of the lowest bit
+            prints = fingerprints(rows[places])
+            k = np.lexsort((parents[places], first, prints))[0]
+            row = rows[places[k]].tobytes().hex()
+            parent = int(parents[places[k]])
+            report.found(Finding(True, int(prints[k]), int(first[k]), parent, row))
 
     def start(self, rows: np.ndarray, owners: int, report: Report) -> Iterator[Parcel]:
-        """The same for the states to begin with: the initial ones as far as they are inside the
-        constraint, or all that were given."""
-        report.violating = [0] * len(self._bit_of)
+        """The same for the initial states."""
+        report.violating = self._no_violations()
         parents, actions = np.zeros(len(rows), np.uint64), np.full(len(rows), -1)
         try:
-            inside = (
-                np.ones(len(rows), np.uint8)
-                if self.task_request.starts_given
-                else self.inside(rows)
-            )
-            failed, goal = self._failed(rows, inside == 0), self._at_goal(rows, inside == 0)
+            inside = self.inside(rows)
+            outside = self.failed(rows, inside == 0)
         except _CannotCheck as fault:
             report.over = rows[fault.at].tobytes().hex()
             return
-        self._find(rows, parents, failed, np.zeros_like(failed), goal, report)
+        self._find(rows, parents, outside, report)
         candidates = OutgoingCandidates(self.model.words)
         candidates.add(rows, len(rows), inside, parents, actions)
         yield from self._parcels(candidates, owners, report)
@@ -262,14 +235,13 @@ class Tasks:
         They are checked, and finally entered into the owner's visited set. `reached`: the expected
         situations that a state of an earlier level has, as bits; they are not evaluated any more.
         """
-        report.violating = [0] * len(self._bit_of)
+        report.violating = self._no_violations()
         seen = before.of(owner, after.partitions)
         prints = [np.empty(0, np.uint64)]
         with UnvisitedCandidates(self.model.words, [run for _, run in seen]) as unseen:
             for parcel in parcels:
                 unseen.add(parcel)
-            for settled in unseen.settled():
-                block = Block(after.depth, *settled)
+            for block in unseen.settled(after.depth):
                 self._inspect(block, self.compiled.expected & ~reached, report)
                 prints.append(block.fingerprints)
                 yield block
@@ -279,25 +251,16 @@ class Tasks:
         """Check and count new states; `expected`: the expected situations to evaluate, as
         bits."""
         report.new += len(new)
-        every = np.ones(len(new), bool)
         try:
-            failed = self._failed(new.rows, every, expected)
-            goal = self._at_goal(new.rows, every)
+            failed = self.failed(new.rows, more_bits=expected)
         except _CannotCheck as fault:
             report.over = new.rows[fault.at].tobytes().hex()
             return
         lacking = int(np.bitwise_and.reduce(failed, initial=-1))
         report.reached |= expected & ~lacking
-        self._count(failed, self._state_numbers, report)
-        self._find(new.rows, new.parents, failed, np.zeros_like(failed), goal, report)
-
-    def violated_by(self, rows: np.ndarray) -> np.ndarray:
-        """For each state a bit for each of the request's state invariants that it breaks."""
-        failed = self._failed(rows, np.ones(len(rows), np.uint8))
-        violated = np.zeros(len(rows), np.int64)
-        for number in self._state_numbers:
-            violated |= (failed >> self._bit_of[number] & 1) << number
-        return violated
+        broken = failed & self.compiled.invariants
+        self._count(broken, report)
+        self._find(new.rows, new.parents, broken, report)
 
     def edges(self, block: Block) -> Iterator["Edges"]:
         """All transitions from these states, some at a time. Only for states that were expanded
@@ -310,10 +273,7 @@ class Tasks:
                 self._make_more_room()
                 continue
             rows, before = found.out[:count].copy(), found.parent_of[:count].copy()
-            failed = self._failed_steps(block.rows, rows, before)
-            violated = np.zeros(count, np.int64)
-            for k, number in enumerate(self._step_numbers):
-                violated |= (failed >> self._bit_of[number] & 1) << k
+            violated = self._failed_steps(block.rows, rows, before) >> self._number_of_steps.start
             inside = self.inside(rows)
             yield Edges(before, found.action_of[:count].copy(), rows, inside, violated)
             begin = done

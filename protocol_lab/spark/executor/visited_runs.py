@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from protocol_lab.spark.executor.level_files import write_whole
+from protocol_lab.system.folders import SHARED, write_whole
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class VisitedRuns:
 
     def _save(self, owner: int, prints: np.ndarray) -> None:
         """Write the newest run, under its name only when it is whole."""
-        write_whole(self.file(self.depth, owner), prints.data)
+        write_whole(self.file(self.depth, owner), prints.data, SHARED)
 
     def rebuild(self, fingerprints: Iterable[np.ndarray]) -> None:
         """Write the only run, the base, from all fingerprints, which come in any order."""
