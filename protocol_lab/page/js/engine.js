@@ -66,8 +66,7 @@ class Engine {
 
   ask(message) {
     this.worker.postMessage(message);
-    this.answered = Promise.withResolvers();
-    return this.answered.promise;
+    return new Promise((resolve, reject) => (this.answered = { resolve, reject }));
   }
 
   /** Ends it, whatever it is doing. */

@@ -52,7 +52,9 @@ const stopped = new Set(); // the keys of steppers whose search is to stop
 
 function moduleNamed(name) {
   if (!modules.has(name)) {
-    modules.set(name, Promise.withResolvers());
+    const entry = {};
+    entry.promise = new Promise((resolve) => (entry.resolve = resolve));
+    modules.set(name, entry);
     tell("wanted", { name });
   }
   return modules.get(name).promise;

@@ -8,7 +8,11 @@ const framesLoaded = new Map(); // by name: { promise, resolve }
 globalThis.labReceive = (name, packed) => framesNamed(name).resolve(unpackedFrames(packed));
 
 function framesNamed(name) {
-  if (!framesLoaded.has(name)) framesLoaded.set(name, Promise.withResolvers());
+  if (!framesLoaded.has(name)) {
+    const entry = {};
+    entry.promise = new Promise((resolve) => (entry.resolve = resolve));
+    framesLoaded.set(name, entry);
+  }
   return framesLoaded.get(name);
 }
 
