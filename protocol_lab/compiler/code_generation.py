@@ -13,7 +13,7 @@ import copy
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from protocol_lab.model.parameters import Bound, Domain, Member, Sequences, names_used, same_for_all
@@ -31,15 +31,19 @@ _NOT_SO = "not truth(function(s, c))"
 class Piece:
     """Generated code that is compiled separately.
 
-    name: for messages. parameters: if given, those of its `function`, which is compiled so that it
-    gives its answer as a number (see `compiler.Compiler.compiled`). acts: does it change states?
+    name: for messages. functions: the plain functions that it calls, by name; only the one named
+    `acts` may change states. parameters: if given, those of its `function`, which is compiled so
+    that it gives its answer as a number (see `compiler.Compiler.compiled`). kind: the name of the
+    generated function. called: other objects that it uses.
     """
 
     name: str
     text: str
     functions: dict[str, Callable]
     parameters: tuple[str, ...] | None = None
-    acts: bool = False
+    acts: str = ""
+    kind: str = "piece"
+    called: dict[str, Any] = field(default_factory=dict)
 
 
 _CONSTANTS = "    c = constants_at(number_at(work, CONSTANTS))"
@@ -70,7 +74,7 @@ def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
         "    refused(s, before)",
     ]
     text = _for_all_choices(model, action, "state_at(number_at(work, OUT), written)", lines)
-    return Piece(action.name, text, _functions(action), tuple(action.domains), acts=True)
+    return Piece(action.name, text, _functions(action), tuple(action.domains), "function")
 
 
 def guards_piece(model: Model, action: Action, guards: Callable) -> Piece:

@@ -166,7 +166,8 @@ class Kernels:
     ) -> Callable:
         """The loop that finds a state's key; its source and what it calls come from
         `state_identity`."""
-        return self._builder.built("identify", "identify", functions, source, called)
+        piece = Piece("identify", source, functions, acts="erase", kind="identify", called=called)
+        return self._builder.built(piece)
 
 
 def constants_array(model: Model) -> np.ndarray:
