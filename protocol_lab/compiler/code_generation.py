@@ -10,16 +10,15 @@ the loops over the others are left. Plain Python finds out otherwise (`model.tra
 
 import ast
 import copy
-import math
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from protocol_lab.model.parameters import Bound, Domain, Member, Sequences, names_used, same_for_all
 from protocol_lab.model.spec import Action, Model, Property, Situation
+from protocol_lab.model.transitions import LookedAt, Unchosen
 from protocol_lab.reader.possible_steps import loop_over, over_constants
-from protocol_lab.reader.reading import reading
+from protocol_lab.reader.reading import Reading, reading
 from protocol_lab.reader.side_effects import Flow, stores
 from protocol_lab.reader.source_code import names_read, without_annotations
 
@@ -258,13 +257,6 @@ class _Depths(Flow[int]):
 
 # --- Actions that a constant rules out, such as a crash where none is allowed ---------------------
 
-_COMPARISONS = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-
 
 def first_guards(function: Callable, constants: Any) -> Callable | None:
     """The guards of an action up to one that refuses with these constants, as a function that
@@ -273,12 +265,12 @@ def first_guards(function: Callable, constants: Any) -> Callable | None:
     That it refuses is a guess: the state's numbers are taken to be 0 or more. Only guards before
     which nothing stands but guards are looked at.
     """
-    body, names = reading(function).body, names_read(function)
-    for k, each in enumerate(body, 1):
+    code, names = reading(function), names_read(function)
+    for k, each in enumerate(code.body, 1):
         if not _is_guard(each) or stores(each.test, names, frozenset()):
             return None
-        if _truth(each.test, constants, names):
-            return _shortened(function, body[:k])
+        if _is_always_true(each.test, code, constants, names):
+            return _shortened(function, code.body[:k])
     return None
 
 
@@ -290,44 +282,37 @@ def _is_guard(statement: ast.stmt) -> bool:
     return False
 
 
-def _truth(test: ast.expr, constants: Any, names: dict[str, Any]) -> bool | None:
-    """Whether a test is true in every state; None if that can't be told."""
-    match test:
-        case ast.UnaryOp(ast.Not(), operand):
-            value = _truth(operand, constants, names)
-            return None if value is None else not value
-        case ast.BoolOp(op, values):
-            found = [_truth(each, constants, names) for each in values]
-            decisive = isinstance(op, ast.Or)
-            if decisive in found:
-                return decisive
-            return None if None in found else not decisive
-        case ast.Compare(left, [op], [right]) if type(op) in _COMPARISONS:
-            compare = _COMPARISONS[type(op)]
-            (least, most), (low, high) = (_range(each, constants, names) for each in (left, right))
-            found = {compare(a, b) for a in (least, most) for b in (low, high)}
-            return found.pop() if len(found) == 1 else None
-    least, most = _range(test, constants, names)
-    return bool(least) if least == most else None
+class _NotNegative(Unchosen):
+    """Stands for the state and its numbers, which are taken to be 0 or more; whatever else looks
+    at it raises LookedAt."""
+
+    def __getattribute__(self, name: str) -> "_NotNegative":
+        return self
+
+    def __ge__(self, other: Any) -> bool:
+        if other <= 0:
+            return True
+        raise LookedAt
+
+    def __gt__(self, other: Any) -> bool:
+        if other < 0:
+            return True
+        raise LookedAt
+
+    def __lt__(self, other: Any) -> bool:
+        return not self >= other
+
+    def __le__(self, other: Any) -> bool:
+        return not self > other
 
 
-def _range(value: ast.expr, constants: Any, names: dict[str, Any]) -> tuple[float, float]:
-    """The least and the most that a number can be, a field of the state being 0 or more."""
-    match value:
-        case ast.Constant(value=int(number)):
-            return number, number
-        case ast.Attribute(ast.Name("c"), name) if hasattr(constants, name):
-            number = int(getattr(constants, name))
-            return number, number
-        case ast.Attribute():
-            root = value
-            while isinstance(root, ast.Attribute):
-                root = root.value
-            if isinstance(root, ast.Name) and root.id == "s":
-                return 0, math.inf
-        case ast.Name(name) if type(names.get(name)) is int:
-            return names[name], names[name]
-    return -math.inf, math.inf
+def _is_always_true(test: ast.expr, code: Reading, constants: Any, names: dict[str, Any]) -> bool:
+    """Is a test true in every state, as far as that can be told without its calls?"""
+    scope = {name: value for name, value in names.items() if type(value) is int}
+    try:
+        return bool(eval(code.compiled(test)[0], scope, {"s": _NotNegative(), "c": constants}))
+    except (Exception, LookedAt):
+        return False
 
 
 def _shortened(function: Callable, body: list[ast.stmt]) -> Callable:
