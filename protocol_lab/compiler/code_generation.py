@@ -14,7 +14,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocol_lab.model.parameters import Bound, Domain, Member, Sequences, names_used, same_for_all
+from protocol_lab.model.parameters import (
+    Bound,
+    Domain,
+    Member,
+    Sequences,
+    functions_of,
+    names_used,
+    same_for_all,
+)
 from protocol_lab.model.spec import Action, Model, Property, Situation
 from protocol_lab.model.transitions import LookedAt, Unchosen
 from protocol_lab.reader.possible_steps import loop_over, over_constants
@@ -166,9 +174,8 @@ def _functions(action: Action) -> dict[str, Callable]:
     if action.multiplicity:
         functions["multiplicity"] = action.multiplicity
     for name, domain in action.domains.items():
-        for which, bound in vars(domain).items():
-            if callable(bound):
-                functions[f"{which}_{name}_"] = bound
+        for which, bound in functions_of(domain).items():
+            functions[f"{which}_{name}_"] = bound
     return functions
 
 
