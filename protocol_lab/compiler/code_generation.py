@@ -136,18 +136,7 @@ def property_piece(declared: Property | Situation, asked: str) -> Piece:
     asked: an expression that calls the property's function on a state s, or, for a step, on
     `earlier` and s."""
     asked = _NOT_SO if isinstance(declared, Situation) else asked
-    lines = [
-        "def piece(work, row, parent, bit):",
-        _CONSTANTS,
-        "    s = state_at(number_at(work, ROWS), row)",
-        *(
-            ["    earlier = state_at(number_at(work, BEFORE), parent)"]
-            if "earlier" in asked
-            else []
-        ),
-        f"    return 1 if {asked} else 0",
-    ]
-    return Piece(declared.name, "\n".join(lines) + "\n", {"function": declared.function})
+    return _asking_piece(declared.name, declared.function, asked)
 
 
 def predicate_piece(function: Callable, parameters: list[str]) -> Piece:
@@ -155,14 +144,19 @@ def predicate_piece(function: Callable, parameters: list[str]) -> Piece:
     values are given."""
     scope = {each: f"number_at(values, {k})" for k, each in enumerate(parameters)}
     arguments = ", ".join(scope.get(each, each) for each in names_used(function))
+    return _asking_piece(function.__name__, function, f"truth(function({arguments}))")
+
+
+def _asking_piece(name: str, function: Callable, asked: str) -> Piece:
     lines = [
         "def piece(work, row, parent, bit):",
         _CONSTANTS,
-        "    values = number_at(work, VALUES)",
         "    s = state_at(number_at(work, ROWS), row)",
-        f"    return 1 if truth(function({arguments})) else 0",
+        "    earlier = state_at(number_at(work, BEFORE), parent)",
+        "    values = number_at(work, VALUES)",
+        f"    return 1 if {asked} else 0",
     ]
-    return Piece(function.__name__, "\n".join(lines) + "\n", {"function": function})
+    return Piece(name, "\n".join(lines) + "\n", {"function": function})
 
 
 # --- The loops over parameters -------------------------------------------------------------------

@@ -114,23 +114,25 @@ class Kernels:
         For rows[k] with wanted[k], bit i of failed[k] is set if properties[i] is in the bitmask
         `enabled` and does not hold.
         """
-        return self._check(properties, FAILS)
+        return self._check(self._property_pieces(properties, FAILS))
 
     def check_steps(self, properties: list[Property]) -> Callable:
         """The same for properties of the step to a row from before[parent_of[k]]."""
-        return self._check(properties, STEP_FAILS)
+        return self._check(self._property_pieces(properties, STEP_FAILS))
 
     def check_predicate(self, predicate: Callable) -> Callable:
         """The same for one function (s, c) that is true or false."""
-        return self._check([Situation(predicate)], "")
+        return self._check([property_piece(Situation(predicate), "")])
 
-    def _check(self, properties: list[Property], fails: str) -> Callable:
-        addresses = self._builder.addresses(self._property_pieces(properties, fails))
+    def _check(self, pieces: list[Piece]) -> Callable:
+        addresses = self._builder.addresses(pieces)
         loop = self._builder.loop(loops.check, loops.CHECK)
 
-        def check(rows, count, wanted, constants, enabled, failed, before, parent_of) -> None:
+        def check(
+            rows, count, wanted, constants, enabled, found, before, parent_of, values=_NO_VALUES
+        ) -> None:
             loop(
-                rows, count, wanted, constants, _NO_VALUES, enabled, failed, before, parent_of,
+                rows, count, wanted, constants, values, enabled, found, before, parent_of,
                 addresses, loops.new_table(),
             )  # fmt: skip
 
@@ -145,18 +147,12 @@ class Kernels:
 
         parameters: the names, beside s and c, that the predicates may take, in the order of values.
         """
-        addresses = self._builder.addresses(
-            [predicate_piece(each, parameters) for each in predicates]
-        )
-        loop = self._builder.loop(loops.check, loops.CHECK)
+        check = self._check([predicate_piece(each, parameters) for each in predicates])
 
         def judge(rows, constants, values) -> np.ndarray:
-            count = len(rows)
+            count, every = len(rows), np.ones(len(rows), np.uint8)
             found, nowhere = np.zeros(count, np.int64), np.zeros(count, np.int64)
-            loop(
-                rows, count, np.ones(count, np.uint8), constants, values, -1, found, rows, nowhere,
-                addresses, loops.new_table(),
-            )  # fmt: skip
+            check(rows, count, every, constants, -1, found, rows, nowhere, values)
             return found
 
         return judge
