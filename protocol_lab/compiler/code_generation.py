@@ -9,7 +9,6 @@ the loops over the others are left. Plain Python finds out otherwise (`model.tra
 """
 
 import ast
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -220,20 +219,28 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
 
 # --- How many of an action's first parameters a refusal depends on -------------------------------
 
-Answer = Callable[[ast.Return, int], ast.expr]
-"""Makes the value of a return, given how many parameters it depends on."""
 
-
-def with_depths(
-    tree: ast.FunctionDef, parameters: Sequence[str], answer: Answer
-) -> ast.FunctionDef:
-    """A copy of a function in which `answer` has replaced the value of each return."""
-    tree, paths = copy.deepcopy(tree), _Depths(parameters)
+def with_depths(tree: ast.FunctionDef, parameters: Sequence[str], names: dict[str, Any]) -> None:
+    """Make an action return a number, see `compiler.Compiler.compiled`. names: the values of those
+    that it reads."""
+    paths = _Depths(parameters)
     paths.block(tree.body, 0)
     for node, depth in paths.returns.items():
-        answered = ast.copy_location(answer(node, depth), node)
-        node.value = ast.fix_missing_locations(answered)
-    return tree
+        answer = _as_number(node.value or ast.Constant(None), depth, names)
+        node.value = ast.fix_missing_locations(ast.copy_location(answer, node))
+
+
+def _as_number(value: ast.expr, depth: int, names: dict[str, Any]) -> ast.expr:
+    match value:
+        case ast.IfExp(test, body, orelse):
+            return ast.IfExp(test, *(_as_number(each, depth, names) for each in (body, orelse)))
+        case ast.Constant(str(text)):
+            return ast.Constant(depth + 1 if text else 0)
+        case ast.Name(name) if isinstance(names.get(name), str):
+            return ast.Constant(depth + 1 if names[name] else 0)
+    length = ast.Call(ast.Name("len", ast.Load()), [value], [])
+    refused = ast.Compare(length, [ast.NotEq()], [ast.Constant(0)])
+    return ast.IfExp(refused, ast.Constant(depth + 1), ast.Constant(0))
 
 
 class _Depths(Flow[int]):

@@ -22,7 +22,7 @@ import copy
 import textwrap
 from collections.abc import Callable
 from functools import cache, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 from protocol_lab.errors import LabError, place
 from protocol_lab.model.layout import Struct
@@ -79,22 +79,14 @@ def _expression(function: Callable) -> ast.expr | None:
     return body[0].value if simple else None
 
 
-class Rewritten(NamedTuple):
-    """A rewritten function, the helper functions that it needs, and the values of the names that
-    they read."""
-
-    tree: ast.FunctionDef
-    extra: list[ast.FunctionDef]
-    names: dict[str, Any]
-
-
 def rewritten(
     function: Callable,
     tree: ast.FunctionDef,
     constructor: Callable[[type[Struct], tuple[str, ...]], Any],
     layouts: Layouts,
-) -> Rewritten:
-    """A plain function, given with its syntax tree, rewritten for Numba.
+) -> tuple[ast.FunctionDef, list[ast.FunctionDef], dict[str, Any]]:
+    """A plain function, given with its syntax tree, rewritten for Numba; the helper functions that
+    it needs; and the values of the names that they read.
 
     constructor: gives a compiled function that makes a record of a Struct class with these fields.
     layouts: of the state, by which names of values and sets of nodes are known. Raises LabError for
@@ -102,8 +94,8 @@ def rewritten(
     """
     names = {**names_read(function), **SET_OPERATIONS, function.__name__: None}
     rewriter = _Rewriter(function, names, tree, constructor, layouts)
-    tree = rewriter.visit(_prepared(function, tree, rewriter.code))
-    return Rewritten(tree, rewriter.extra, rewriter.names)
+    tree = rewriter.visit(rewriter.names_to_numbers.visit(tree))
+    return tree, rewriter.extra, rewriter.names
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -144,7 +136,9 @@ class _Rewriter(ast.NodeTransformer):
         return calls_what_changes(code, {**self.names, **_CHANGE_NOTHING})
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        present = self.visit(_copied(node.target, ast.Load()))
+        read = copy.deepcopy(node.target)
+        read.ctx = ast.Load()
+        present = self.visit(read)
         self.generic_visit(node)
         changed = self._operation(ast.BinOp(present, node.op, node.value))
         if isinstance(node.target, ast.Name):
@@ -188,9 +182,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
-        node = self.names_to_numbers.compared(
-            node
-        )  # a call may have been replaced with the field that it returns
+        # A call may have been replaced with the field that it returns.
+        node = self.names_to_numbers.compared(node)
         if len(node.ops) > 1:
             return node
         [op], [right] = node.ops, node.comparators
@@ -250,20 +243,15 @@ class _Rewriter(ast.NodeTransformer):
         node.values = [_asked(each) for each in node.values]
         return node
 
-    def visit_If(self, node: ast.If) -> ast.AST:
+    def visit_If(self, node: ast.If | ast.IfExp | ast.While) -> ast.AST:
         self.generic_visit(node)
         node.test = _asked(node.test)
         return node
 
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        self.generic_visit(node)
-        node.test = _asked(node.test)
-        return node
+    visit_IfExp = visit_If
 
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
-        self.generic_visit(node)
-        node.test = _asked(node.test)
-        return self._counted(node)
+        return self._counted(self.visit_If(node))
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
         changes = self._changes(*node.body)
@@ -363,7 +351,7 @@ class _Rewriter(ast.NodeTransformer):
         if expression is None or not fits or not all(map(_is_simple, node.args)):
             return node
         code = LayoutsInCode(called, expression, self.code.known)
-        expression = _prepared(called, copy.deepcopy(expression), code)
+        expression = NamesToNumbers(called, code).visit(copy.deepcopy(expression))
         arguments = dict(zip(parameters, node.args, strict=True))
         for name, value in names_read(called).items():
             alias = name
@@ -372,7 +360,7 @@ class _Rewriter(ast.NodeTransformer):
             self.names[alias] = self.code.values[alias] = value
             arguments[name] = ast.Name(alias, ast.Load())
         expression = _substituted(expression, arguments)
-        return self.visit(_prepared(self.function, expression, self.code))
+        return self.visit(self.names_to_numbers.visit(expression))
 
     def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
         fields = tuple(keyword.arg for keyword in node.keywords)
@@ -481,14 +469,3 @@ def _is_simple(argument: ast.expr) -> bool:
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-
-
-def _prepared(function: Callable, tree: Any, code: LayoutsInCode) -> Any:
-    """A tree in which texts and sets of nodes have become numbers."""
-    return NamesToNumbers(function, code).visit(tree)
-
-
-def _copied(node: Any, context: ast.expr_context) -> Any:
-    copied = copy.deepcopy(node)
-    copied.ctx = context
-    return copied
