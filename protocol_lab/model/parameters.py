@@ -161,7 +161,7 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
             yield from product(numbers, repeat=evaluate(length, scope))
         case Member(path):
             container, previous = follow(scope["s"], path), None
-            for position in range(count_of(container)):
+            for position in range(len(container)):
                 item = container.items[position]
                 if position == 0 or container._layout.kind == "seq" or item != previous:
                     yield item
@@ -229,8 +229,3 @@ def follow(state: Any, path: str) -> Any:
     if getattr(state, "_layout", None) is None or not hasattr(state, "items"):
         raise LabError(f"Member({path!r}): there is no Seq or Bag at this path.")
     return state
-
-
-def count_of(container: Any) -> int:
-    """How many items a sequence or bag holds."""
-    return container.length if container._layout.kind == "seq" else container.size
