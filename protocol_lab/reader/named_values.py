@@ -79,7 +79,7 @@ class NamesToNumbers(ast.NodeTransformer):
             node.comparators[0]
         ):
             return node
-        found = _call("_contains", node.comparators[0], node.left)
+        found = call_of("_contains", node.comparators[0], node.left)
         is_in = isinstance(node.ops[0], ast.In)
         return ast.copy_location(found if is_in else ast.UnaryOp(ast.Not(), found), node)
 
@@ -87,7 +87,7 @@ class NamesToNumbers(ast.NodeTransformer):
         """`for node in nodes`, also in a generator expression."""
         self.generic_visit(node)
         if self.code.is_set(node.iter):
-            node.iter = ast.copy_location(_call("_members", node.iter), node.iter)
+            node.iter = ast.copy_location(call_of("_members", node.iter), node.iter)
         return node
 
     visit_comprehension = visit_For
@@ -126,7 +126,7 @@ class NamesToNumbers(ast.NodeTransformer):
         self.generic_visit(node)
         match node:
             case ast.Call(ast.Name("len"), [items], []) if self.code.is_set(items):
-                return ast.copy_location(_call("_size", items), node)
+                return ast.copy_location(call_of("_size", items), node)
         called = None
         if isinstance(node.func, ast.Name) and node.func.id not in self.own:
             called = self.values.get(node.func.id)
@@ -200,5 +200,6 @@ def names_inside(layout: Any) -> Names | None:
     return layout.names if isinstance(layout, IntegerLayout) else None
 
 
-def _call(name: str, *arguments: ast.expr) -> ast.Call:
+def call_of(name: str, *arguments: ast.expr) -> ast.Call:
+    """The call of a function by its name."""
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
