@@ -50,7 +50,7 @@ class Kernels:
         """Compile all actions and these properties in one go, so that no core waits between."""
         self._builder.addresses(
             [
-                *self._first_pieces(self._keys()),
+                *self._pieces(self._keys()),
                 *self._property_pieces(properties, FAILS),
                 *self._property_pieces(step_properties, STEP_FAILS),
             ]
@@ -72,7 +72,7 @@ class Kernels:
         if keys is None:
             keys = self._keys()
         width = max(map(len, keys), default=0)
-        addresses = self._builder.addresses(self._first_pieces(keys))
+        addresses = self._builder.addresses(self._pieces(keys))
         loop = self._builder.loop(loops.expand, loops.EXPAND)
 
         def expand(*arguments: Any, key_of: np.ndarray | None = None) -> tuple[int, int]:
@@ -82,24 +82,23 @@ class Kernels:
             try:
                 return loop(*arguments, key_of, addresses, loops.new_table())
             except loops.NotRefused:
-                addresses[:] = self._builder.addresses(self._pieces(keys))
+                addresses[:] = self._builder.addresses(self._pieces(keys, whole=True))
             return loop(*arguments, key_of, addresses, loops.new_table())
 
         return expand
 
-    def _pieces(self, keys: list[tuple[str, ...]]) -> list[Piece]:
-        """The actions, each with the parameters that distinguish its steps."""
-        actions = self.model.spec.actions
-        return [action_piece(self.model, *each) for each in zip(actions, keys, strict=True)]
+    def _pieces(self, keys: list[tuple[str, ...]], whole: bool = False) -> list[Piece]:
+        """The actions, each with the parameters that distinguish its steps.
 
-    def _first_pieces(self, keys: list[tuple[str, ...]]) -> list[Piece]:
-        """What is compiled of the actions before the search: where a constant seems to rule one
-        out, only the guards that say so. The rest of it is compiled if they are wrong."""
+        Where a constant seems to rule one out, only the guards that say so, unless it is to be
+        whole: the rest of it is compiled if they are wrong.
+        """
+        model = self.model
         return [
-            whole if guards is None else guards_piece(self.model, action, guards)
-            for action, whole, guards in zip(
-                self.model.spec.actions, self._pieces(keys), self._guards, strict=True
-            )
+            action_piece(model, action, key)
+            if whole or guards is None
+            else guards_piece(model, action, guards)
+            for action, key, guards in zip(model.spec.actions, keys, self._guards, strict=True)
         ]
 
     @cached_property
