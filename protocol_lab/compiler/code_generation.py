@@ -316,6 +316,9 @@ class _NotNegative(Unchosen):
 
 def _is_always_true(test: ast.expr, code: Reading, constants: Any, names: dict[str, Any]) -> bool:
     """Is a test true in every state, as far as that can be told without its calls?"""
+    if isinstance(test, ast.BoolOp):
+        decide = any if isinstance(test.op, ast.Or) else all
+        return decide(_is_always_true(each, code, constants, names) for each in test.values)
     scope = {name: value for name, value in names.items() if type(value) is int}
     try:
         return bool(eval(code.compiled(test)[0], scope, {"s": _NotNegative(), "c": constants}))
