@@ -192,11 +192,6 @@ def test_an_edited_file_is_read_again_and_so_is_one_beside_it(here):
             "again.py defines helper twice, in lines ",
         ),
         ("a-c.py", COUNTER + "\n@spec.action\ndef f():\n    pass\n", "must take the state"),
-        (
-            "before.py",
-            COUNTER + "\n@spec.sometimes\ndef f(s, c):\n    return HOLDS\n",
-            "f: `spec.sometimes` is `@spec.situation(expected=True)` now",
-        ),
     ],
 )
 def test_what_can_not_be_loaded_is_told_in_one_sentence(here, capsys, name, text, sentence):

@@ -126,9 +126,7 @@ class Builder:
 
     def _missing(self, wanted: list[code_generation.Piece]) -> list[code_generation.Piece]:
         """The pieces that neither this process nor the cache has; none if there is no cache."""
-        by_key = {
-            self.compiler.hash_of([*each.functions.values()], each.text): each for each in wanted
-        }
+        by_key = {self._key(each): each for each in wanted}
         missing = {key: each for key, each in by_key.items() if key not in loaded}
         if not missing or (kept := kept_names()) is None:
             return []
@@ -143,48 +141,30 @@ class Builder:
         return loop
 
     def _address(self, piece: code_generation.Piece) -> int:
-        built = self.built("piece", piece.name, piece.functions, piece.text, piece=piece)
-        compiled = built.get_compile_result(loops.PIECE)
+        compiled = self.built(piece).get_compile_result(loops.PIECE)
         return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
-    def built(
-        self,
-        kind: str,
-        name: str,
-        functions: dict[str, Callable],
-        source: str,
-        called: dict[str, Any] | None = None,
-        piece: code_generation.Piece | None = None,
-    ) -> Any:
-        """The compiled version of a generated function; kind: one of `_ENTRANCES`.
-
-        functions: the plain functions that it calls, by name; they may not change states, except
-        the "function" of a piece that acts. called: other objects that it uses. Raises LabError if
-        it can't be compiled.
-        """
+    def built(self, piece: code_generation.Piece) -> Any:
+        """The compiled version of a generated function. Raises LabError if it can't be compiled."""
         with deferred_interrupts(), _lock, _without_garbage_collection():
-            key = self.compiler.hash_of(list(functions.values()), source)
+            key = self._key(piece)
             if key not in loaded:
                 began = time.perf_counter()
-                loaded[key] = self._load(key, kind, name, functions, source, called or {}, piece)
+                loaded[key] = self._load(key, piece)
                 self.seconds += time.perf_counter() - began
             return loaded[key]
 
+    def _key(self, piece: code_generation.Piece) -> str:
+        return self.compiler.hash_of([*piece.functions.values()], piece.text)
+
     def inlined(self, piece: code_generation.Piece) -> Any:
         """A piece as a function that only compiled code calls, and which is compiled with that."""
-        scope, add_functions = self._scope(piece.functions, piece.text, {}, piece)
+        scope, add_functions = self._scope(piece)
         add_functions()
-        key = self.compiler.hash_of([*piece.functions.values()], piece.text)
-        scope["piece"].__qualname__ = f"inlined_{key}"
+        scope["piece"].__qualname__ = f"inlined_{self._key(piece)}"
         return inner(scope["piece"])
 
-    def _scope(
-        self,
-        functions: dict[str, Callable],
-        source: str,
-        called: dict[str, Any],
-        piece: code_generation.Piece | None,
-    ) -> tuple[dict[str, Any], Callable[[], None]]:
+    def _scope(self, piece: code_generation.Piece) -> tuple[dict[str, Any], Callable[[], None]]:
         """The names of generated code, itself included, and a function that adds the compiled
         functions that it calls."""
         scope: dict[str, Any] = {
@@ -199,53 +179,41 @@ class Builder:
             **{each: value for each, value in vars(loops).items() if type(value) is int},
             **{each: getattr(loops, each) for each in ("number_at", "put_number", "NotRefused")},
             **integers.COMPILED_OPERATIONS,
-            **called,
+            **piece.called,
         }
-        exec(compile(source, _GENERATED, "exec"), scope)
+        exec(compile(piece.text, _GENERATED, "exec"), scope)
 
         def add_functions() -> None:
             refused = records.nothing
-            for each, function in functions.items():
-                is_main = piece is not None and each == "function"
-                scope[each] = self.compiler.compiled(
-                    function, piece.parameters if is_main else None
-                )
-                if piece is not None and not (is_main and piece.acts):
+            for each, function in piece.functions.items():
+                parameters = piece.parameters if each == "function" else None
+                scope[each] = self.compiler.compiled(function, parameters)
+                if each != piece.acts:
                     check_only_looks(function)
-                elif piece is not None and may_refuse_changed(function):
+                elif may_refuse_changed(function):
                     refused = records.check_unchanged
             scope["refused"] = refused
 
         return scope, add_functions
 
-    def _load(
-        self,
-        key: str,
-        kind: str,
-        name: str,
-        functions: dict[str, Callable],
-        source: str,
-        called: dict[str, Any],
-        piece: code_generation.Piece | None,
-    ) -> Any:
-        scope, add_functions = self._scope(functions, source, called, piece)
-        scope[kind].__qualname__ = f"{kind}_{key}"
-        signature, options = _ENTRANCES[kind]
+    def _load(self, key: str, piece: code_generation.Piece) -> Any:
+        spec = self.model.spec.name
+        scope, add_functions = self._scope(piece)
+        scope[piece.kind].__qualname__ = f"{piece.kind}_{key}"
+        signature, options = _ENTRANCES[piece.kind]
         try:
             built = kernel(
                 signature, stamp=key, prepare=add_functions, no_cfunc_wrapper=True, **options
-            )(scope[kind])
+            )(scope[piece.kind])
         except (NumbaError, UnsupportedBytecodeError, RuntimeError, TypeError) as error:
             if _is_defect(error):
-                raise KitDefect(f"{self.model.spec.name}, {name}: {unexpected(error)}") from error
+                raise KitDefect(f"{spec}, {piece.name}: {unexpected(error)}") from error
             cause = _cause(error)  # of the last two for types that it can't generate code for
             if TRUE_OR_FALSE in cause:  # said of a call in generated code, which has no line
-                raise LabError(f"{self.model.spec.name}, {name}: {TRUE_OR_FALSE}.") from None
-            raise LabError(
-                f"{self.model.spec.name} can't be compiled: {cause}. {_remedy(cause)}"
-            ) from None
+                raise LabError(f"{spec}, {piece.name}: {TRUE_OR_FALSE}.") from None
+            raise LabError(f"{spec} can't be compiled: {cause}. {_remedy(cause)}") from None
         if not built.stats.cache_hits:
-            compilations.append(f"{self.model.spec.name} {name}")
+            compilations.append(f"{spec} {piece.name}")
         return built
 
 

@@ -9,17 +9,23 @@ the loops over the others are left. Plain Python finds out otherwise (`model.tra
 """
 
 import ast
-import copy
-import math
-import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from protocol_lab.model.parameters import Bound, Domain, Member, Sequences, names_used, same_for_all
+from protocol_lab.model.parameters import (
+    Bound,
+    Domain,
+    Member,
+    Sequences,
+    functions_of,
+    names_used,
+    same_for_all,
+)
 from protocol_lab.model.spec import Action, Model, Property, Situation
+from protocol_lab.model.transitions import LookedAt, Unchosen
 from protocol_lab.reader.possible_steps import loop_over, over_constants
-from protocol_lab.reader.reading import reading
+from protocol_lab.reader.reading import Reading, reading
 from protocol_lab.reader.side_effects import Flow, stores
 from protocol_lab.reader.source_code import names_read, without_annotations
 
@@ -31,15 +37,19 @@ _NOT_SO = "not truth(function(s, c))"
 class Piece:
     """Generated code that is compiled separately.
 
-    name: for messages. parameters: if given, those of its `function`, which is compiled so that it
-    gives its answer as a number (see `compiler.Compiler.compiled`). acts: does it change states?
+    name: for messages. functions: the plain functions that it calls, by name; only the one named
+    `acts` may change states. parameters: if given, those of its `function`, which is compiled so
+    that it gives its answer as a number (see `compiler.Compiler.compiled`). kind: the name of the
+    generated function. called: other objects that it uses.
     """
 
     name: str
     text: str
     functions: dict[str, Callable]
     parameters: tuple[str, ...] | None = None
-    acts: bool = False
+    acts: str = ""
+    kind: str = "piece"
+    called: dict[str, Any] = field(default_factory=dict)
 
 
 _CONSTANTS = "    c = constants_at(number_at(work, CONSTANTS))"
@@ -70,7 +80,7 @@ def action_piece(model: Model, action: Action, key: tuple[str, ...]) -> Piece:
         "    refused(s, before)",
     ]
     text = _for_all_choices(model, action, "state_at(number_at(work, OUT), written)", lines)
-    return Piece(action.name, text, _functions(action), tuple(action.domains), acts=True)
+    return Piece(action.name, text, _functions(action), tuple(action.domains), "function")
 
 
 def guards_piece(model: Model, action: Action, guards: Callable) -> Piece:
@@ -125,18 +135,7 @@ def property_piece(declared: Property | Situation, asked: str) -> Piece:
     asked: an expression that calls the property's function on a state s, or, for a step, on
     `earlier` and s."""
     asked = _NOT_SO if isinstance(declared, Situation) else asked
-    lines = [
-        "def piece(work, row, parent, bit):",
-        _CONSTANTS,
-        "    s = state_at(number_at(work, ROWS), row)",
-        *(
-            ["    earlier = state_at(number_at(work, BEFORE), parent)"]
-            if "earlier" in asked
-            else []
-        ),
-        f"    return 1 if {asked} else 0",
-    ]
-    return Piece(declared.name, "\n".join(lines) + "\n", {"function": declared.function})
+    return _asking_piece(declared.name, declared.function, asked)
 
 
 def predicate_piece(function: Callable, parameters: list[str]) -> Piece:
@@ -144,14 +143,19 @@ def predicate_piece(function: Callable, parameters: list[str]) -> Piece:
     values are given."""
     scope = {each: f"number_at(values, {k})" for k, each in enumerate(parameters)}
     arguments = ", ".join(scope.get(each, each) for each in names_used(function))
+    return _asking_piece(function.__name__, function, f"truth(function({arguments}))")
+
+
+def _asking_piece(name: str, function: Callable, asked: str) -> Piece:
     lines = [
         "def piece(work, row, parent, bit):",
         _CONSTANTS,
-        "    values = number_at(work, VALUES)",
         "    s = state_at(number_at(work, ROWS), row)",
-        f"    return 1 if truth(function({arguments})) else 0",
+        "    earlier = state_at(number_at(work, BEFORE), parent)",
+        "    values = number_at(work, VALUES)",
+        f"    return 1 if {asked} else 0",
     ]
-    return Piece(function.__name__, "\n".join(lines) + "\n", {"function": function})
+    return Piece(name, "\n".join(lines) + "\n", {"function": function})
 
 
 # --- The loops over parameters -------------------------------------------------------------------
@@ -163,9 +167,8 @@ def _functions(action: Action) -> dict[str, Callable]:
     if action.multiplicity:
         functions["multiplicity"] = action.multiplicity
     for name, domain in action.domains.items():
-        for which, bound in vars(domain).items():
-            if callable(bound):
-                functions[f"{which}_{name}_"] = bound
+        for which, bound in functions_of(domain).items():
+            functions[f"{which}_{name}_"] = bound
     return functions
 
 
@@ -216,20 +219,28 @@ def _loop(name: str, domain: Domain, action: Action, model: Model) -> list[str]:
 
 # --- How many of an action's first parameters a refusal depends on -------------------------------
 
-Answer = Callable[[ast.Return, int], ast.expr]
-"""Makes the value of a return, given how many parameters it depends on."""
 
-
-def with_depths(
-    tree: ast.FunctionDef, parameters: Sequence[str], answer: Answer
-) -> ast.FunctionDef:
-    """A copy of a function in which `answer` has replaced the value of each return."""
-    tree, paths = copy.deepcopy(tree), _Depths(parameters)
+def with_depths(tree: ast.FunctionDef, parameters: Sequence[str], names: dict[str, Any]) -> None:
+    """Make an action return a number, see `compiler.Compiler.compiled`. names: the values of those
+    that it reads."""
+    paths = _Depths(parameters)
     paths.block(tree.body, 0)
     for node, depth in paths.returns.items():
-        answered = ast.copy_location(answer(node, depth), node)
-        node.value = ast.fix_missing_locations(answered)
-    return tree
+        answer = _as_number(node.value or ast.Constant(None), depth, names)
+        node.value = ast.fix_missing_locations(ast.copy_location(answer, node))
+
+
+def _as_number(value: ast.expr, depth: int, names: dict[str, Any]) -> ast.expr:
+    match value:
+        case ast.IfExp(test, body, orelse):
+            return ast.IfExp(test, *(_as_number(each, depth, names) for each in (body, orelse)))
+        case ast.Constant(str(text)):
+            return ast.Constant(depth + 1 if text else 0)
+        case ast.Name(name) if isinstance(names.get(name), str):
+            return ast.Constant(depth + 1 if names[name] else 0)
+    length = ast.Call(ast.Name("len", ast.Load()), [value], [])
+    refused = ast.Compare(length, [ast.NotEq()], [ast.Constant(0)])
+    return ast.IfExp(refused, ast.Constant(depth + 1), ast.Constant(0))
 
 
 class _Depths(Flow[int]):
@@ -254,13 +265,6 @@ class _Depths(Flow[int]):
 
 # --- Actions that a constant rules out, such as a crash where none is allowed ---------------------
 
-_COMPARISONS = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-
 
 def first_guards(function: Callable, constants: Any) -> Callable | None:
     """The guards of an action up to one that refuses with these constants, as a function that
@@ -269,12 +273,12 @@ def first_guards(function: Callable, constants: Any) -> Callable | None:
     That it refuses is a guess: the state's numbers are taken to be 0 or more. Only guards before
     which nothing stands but guards are looked at.
     """
-    body, names = reading(function).body, names_read(function)
-    for k, each in enumerate(body, 1):
+    code, names = reading(function), names_read(function)
+    for k, each in enumerate(code.body, 1):
         if not _is_guard(each) or stores(each.test, names, frozenset()):
             return None
-        if _truth(each.test, constants, names):
-            return _shortened(function, body[:k])
+        if _is_always_true(each.test, code, constants, names):
+            return _shortened(function, code.body[:k])
     return None
 
 
@@ -286,44 +290,40 @@ def _is_guard(statement: ast.stmt) -> bool:
     return False
 
 
-def _truth(test: ast.expr, constants: Any, names: dict[str, Any]) -> bool | None:
-    """Whether a test is true in every state; None if that can't be told."""
-    match test:
-        case ast.UnaryOp(ast.Not(), operand):
-            value = _truth(operand, constants, names)
-            return None if value is None else not value
-        case ast.BoolOp(op, values):
-            found = [_truth(each, constants, names) for each in values]
-            decisive = isinstance(op, ast.Or)
-            if decisive in found:
-                return decisive
-            return None if None in found else not decisive
-        case ast.Compare(left, [op], [right]) if type(op) in _COMPARISONS:
-            compare = _COMPARISONS[type(op)]
-            (least, most), (low, high) = (_range(each, constants, names) for each in (left, right))
-            found = {compare(a, b) for a in (least, most) for b in (low, high)}
-            return found.pop() if len(found) == 1 else None
-    least, most = _range(test, constants, names)
-    return bool(least) if least == most else None
+class _NotNegative(Unchosen):
+    """Stands for the state and its numbers, which are taken to be 0 or more; whatever else looks
+    at it raises LookedAt."""
+
+    def __getattribute__(self, name: str) -> "_NotNegative":
+        return self
+
+    def __ge__(self, other: Any) -> bool:
+        if other <= 0:
+            return True
+        raise LookedAt
+
+    def __gt__(self, other: Any) -> bool:
+        if other < 0:
+            return True
+        raise LookedAt
+
+    def __lt__(self, other: Any) -> bool:
+        return not self >= other
+
+    def __le__(self, other: Any) -> bool:
+        return not self > other
 
 
-def _range(value: ast.expr, constants: Any, names: dict[str, Any]) -> tuple[float, float]:
-    """The least and the most that a number can be, a field of the state being 0 or more."""
-    match value:
-        case ast.Constant(value=int(number)):
-            return number, number
-        case ast.Attribute(ast.Name("c"), name) if hasattr(constants, name):
-            number = int(getattr(constants, name))
-            return number, number
-        case ast.Attribute():
-            root = value
-            while isinstance(root, ast.Attribute):
-                root = root.value
-            if isinstance(root, ast.Name) and root.id == "s":
-                return 0, math.inf
-        case ast.Name(name) if type(names.get(name)) is int:
-            return names[name], names[name]
-    return -math.inf, math.inf
+def _is_always_true(test: ast.expr, code: Reading, constants: Any, names: dict[str, Any]) -> bool:
+    """Is a test true in every state, as far as that can be told without its calls?"""
+    if isinstance(test, ast.BoolOp):
+        decide = any if isinstance(test.op, ast.Or) else all
+        return decide(_is_always_true(each, code, constants, names) for each in test.values)
+    scope = {name: value for name, value in names.items() if type(value) is int}
+    try:
+        return bool(eval(code.compiled(test)[0], scope, {"s": _NotNegative(), "c": constants}))
+    except (Exception, LookedAt):
+        return False
 
 
 def _shortened(function: Callable, body: list[ast.stmt]) -> Callable:

@@ -9,7 +9,6 @@ import ast
 import copy
 import inspect
 from collections.abc import Callable, Collection
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +96,7 @@ class Compiler:
         self._flow.follow_entry(function)
         tree = without_annotations(copy.deepcopy(reading(function).apart))
         if parameters is not None:
-            tree = with_depths(tree, parameters, partial(_as_number, names_read(function)))
+            with_depths(tree, parameters, names_read(function))
             tree.body += ast.parse(_NOTHING_RETURNED).body
         tree, extra, names = rewriting.rewritten(function, tree, self.constructor, self._layouts)
         _refuse_own_names(function, names)
@@ -133,25 +132,6 @@ class Compiler:
 _NOTHING_RETURNED = "raise TypeError"
 """The end of an action: a step that gets there returns nothing, and is repeated in plain Python,
 which says so."""
-
-
-def _as_number(names: dict[str, Any], returned: ast.Return, depth: int) -> ast.expr:
-    """What an action returns as a number, see `Compiler.compiled`. names: the values of those that
-    it reads."""
-
-    def number(value: ast.expr) -> ast.expr:
-        match value:
-            case ast.IfExp(test, body, orelse):
-                return ast.IfExp(test, number(body), number(orelse))
-            case ast.Constant(str(text)):
-                return ast.Constant(depth + 1 if text else 0)
-            case ast.Name(name) if isinstance(names.get(name), str):
-                return ast.Constant(depth + 1 if names[name] else 0)
-        length = ast.Call(ast.Name("len", ast.Load()), [value], [])
-        refused = ast.Compare(length, [ast.NotEq()], [ast.Constant(0)])
-        return ast.IfExp(refused, ast.Constant(depth + 1), ast.Constant(0))
-
-    return number(returned.value or ast.Constant(None))
 
 
 def _refuse_own_names(function: Callable, names: Collection[str]) -> None:

@@ -50,7 +50,7 @@ class Kernels:
         """Compile all actions and these properties in one go, so that no core waits between."""
         self._builder.addresses(
             [
-                *self._first_pieces(self._keys()),
+                *self._pieces(self._keys()),
                 *self._property_pieces(properties, FAILS),
                 *self._property_pieces(step_properties, STEP_FAILS),
             ]
@@ -72,7 +72,7 @@ class Kernels:
         if keys is None:
             keys = self._keys()
         width = max(map(len, keys), default=0)
-        addresses = self._builder.addresses(self._first_pieces(keys))
+        addresses = self._builder.addresses(self._pieces(keys))
         loop = self._builder.loop(loops.expand, loops.EXPAND)
 
         def expand(*arguments: Any, key_of: np.ndarray | None = None) -> tuple[int, int]:
@@ -82,24 +82,23 @@ class Kernels:
             try:
                 return loop(*arguments, key_of, addresses, loops.new_table())
             except loops.NotRefused:
-                addresses[:] = self._builder.addresses(self._pieces(keys))
+                addresses[:] = self._builder.addresses(self._pieces(keys, whole=True))
             return loop(*arguments, key_of, addresses, loops.new_table())
 
         return expand
 
-    def _pieces(self, keys: list[tuple[str, ...]]) -> list[Piece]:
-        """The actions, each with the parameters that distinguish its steps."""
-        actions = self.model.spec.actions
-        return [action_piece(self.model, *each) for each in zip(actions, keys, strict=True)]
+    def _pieces(self, keys: list[tuple[str, ...]], whole: bool = False) -> list[Piece]:
+        """The actions, each with the parameters that distinguish its steps.
 
-    def _first_pieces(self, keys: list[tuple[str, ...]]) -> list[Piece]:
-        """What is compiled of the actions before the search: where a constant seems to rule one
-        out, only the guards that say so. The rest of it is compiled if they are wrong."""
+        Where a constant seems to rule one out, only the guards that say so, unless it is to be
+        whole: the rest of it is compiled if they are wrong.
+        """
+        model = self.model
         return [
-            whole if guards is None else guards_piece(self.model, action, guards)
-            for action, whole, guards in zip(
-                self.model.spec.actions, self._pieces(keys), self._guards, strict=True
-            )
+            action_piece(model, action, key)
+            if whole or guards is None
+            else guards_piece(model, action, guards)
+            for action, key, guards in zip(model.spec.actions, keys, self._guards, strict=True)
         ]
 
     @cached_property
@@ -114,23 +113,25 @@ class Kernels:
         For rows[k] with wanted[k], bit i of failed[k] is set if properties[i] is in the bitmask
         `enabled` and does not hold.
         """
-        return self._check(properties, FAILS)
+        return self._check(self._property_pieces(properties, FAILS))
 
     def check_steps(self, properties: list[Property]) -> Callable:
         """The same for properties of the step to a row from before[parent_of[k]]."""
-        return self._check(properties, STEP_FAILS)
+        return self._check(self._property_pieces(properties, STEP_FAILS))
 
     def check_predicate(self, predicate: Callable) -> Callable:
         """The same for one function (s, c) that is true or false."""
-        return self._check([Situation(predicate)], "")
+        return self._check([property_piece(Situation(predicate), "")])
 
-    def _check(self, properties: list[Property], fails: str) -> Callable:
-        addresses = self._builder.addresses(self._property_pieces(properties, fails))
+    def _check(self, pieces: list[Piece]) -> Callable:
+        addresses = self._builder.addresses(pieces)
         loop = self._builder.loop(loops.check, loops.CHECK)
 
-        def check(rows, count, wanted, constants, enabled, failed, before, parent_of) -> None:
+        def check(
+            rows, count, wanted, constants, enabled, found, before, parent_of, values=_NO_VALUES
+        ) -> None:
             loop(
-                rows, count, wanted, constants, _NO_VALUES, enabled, failed, before, parent_of,
+                rows, count, wanted, constants, values, enabled, found, before, parent_of,
                 addresses, loops.new_table(),
             )  # fmt: skip
 
@@ -145,18 +146,12 @@ class Kernels:
 
         parameters: the names, beside s and c, that the predicates may take, in the order of values.
         """
-        addresses = self._builder.addresses(
-            [predicate_piece(each, parameters) for each in predicates]
-        )
-        loop = self._builder.loop(loops.check, loops.CHECK)
+        check = self._check([predicate_piece(each, parameters) for each in predicates])
 
         def judge(rows, constants, values) -> np.ndarray:
-            count = len(rows)
+            count, every = len(rows), np.ones(len(rows), np.uint8)
             found, nowhere = np.zeros(count, np.int64), np.zeros(count, np.int64)
-            loop(
-                rows, count, np.ones(count, np.uint8), constants, values, -1, found, rows, nowhere,
-                addresses, loops.new_table(),
-            )  # fmt: skip
+            check(rows, count, every, constants, -1, found, rows, nowhere, values)
             return found
 
         return judge
@@ -166,7 +161,8 @@ class Kernels:
     ) -> Callable:
         """The loop that finds a state's key; its source and what it calls come from
         `state_identity`."""
-        return self._builder.built("identify", "identify", functions, source, called)
+        piece = Piece("identify", source, functions, acts="erase", kind="identify", called=called)
+        return self._builder.built(piece)
 
 
 def constants_array(model: Model) -> np.ndarray:

@@ -22,14 +22,14 @@ import copy
 import textwrap
 from collections.abc import Callable
 from functools import cache, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 from protocol_lab.errors import LabError, place
 from protocol_lab.model.layout import Struct
 from protocol_lab.model.parameters import Sequences
 from protocol_lab.model.transitions import enabled
 from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
-from protocol_lab.reader.named_values import SET_OPERATIONS, TAKE_ITEMS, NamesToNumbers
+from protocol_lab.reader.named_values import SET_OPERATIONS, TAKE_ITEMS, NamesToNumbers, call_of
 from protocol_lab.reader.possible_steps import possible
 from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.side_effects import calls_what_changes, changes, own_lists
@@ -67,25 +67,14 @@ def _expression(function: Callable) -> ast.expr | None:
     """The expression that a function returns, if it is all it does and can be inlined in a
     caller."""
     refuse(function)
-    body = reading(function).body
+    found = reading(function).expression
     simple = (
-        len(body) == 1
-        and isinstance(body[0], ast.Return)
-        and body[0].value is not None
+        found is not None
         and not function.__code__.co_freevars
-        and not any(isinstance(each, _SCOPES) for each in ast.walk(body[0]))
+        and not any(isinstance(each, _SCOPES) for each in ast.walk(found))
         and not changes(function)  # else its arguments would be read after the change
     )
-    return body[0].value if simple else None
-
-
-class Rewritten(NamedTuple):
-    """A rewritten function, the helper functions that it needs, and the values of the names that
-    they read."""
-
-    tree: ast.FunctionDef
-    extra: list[ast.FunctionDef]
-    names: dict[str, Any]
+    return found if simple else None
 
 
 def rewritten(
@@ -93,8 +82,9 @@ def rewritten(
     tree: ast.FunctionDef,
     constructor: Callable[[type[Struct], tuple[str, ...]], Any],
     layouts: Layouts,
-) -> Rewritten:
-    """A plain function, given with its syntax tree, rewritten for Numba.
+) -> tuple[ast.FunctionDef, list[ast.FunctionDef], dict[str, Any]]:
+    """A plain function, given with its syntax tree, rewritten for Numba; the helper functions that
+    it needs; and the values of the names that they read.
 
     constructor: gives a compiled function that makes a record of a Struct class with these fields.
     layouts: of the state, by which names of values and sets of nodes are known. Raises LabError for
@@ -102,8 +92,8 @@ def rewritten(
     """
     names = {**names_read(function), **SET_OPERATIONS, function.__name__: None}
     rewriter = _Rewriter(function, names, tree, constructor, layouts)
-    tree = rewriter.visit(_prepared(function, tree, rewriter.code))
-    return Rewritten(tree, rewriter.extra, rewriter.names)
+    tree = rewriter.visit(rewriter.names_to_numbers.visit(tree))
+    return tree, rewriter.extra, rewriter.names
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -144,7 +134,9 @@ class _Rewriter(ast.NodeTransformer):
         return calls_what_changes(code, {**self.names, **_CHANGE_NOTHING})
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        present = self.visit(_copied(node.target, ast.Load()))
+        read = copy.deepcopy(node.target)
+        read.ctx = ast.Load()
+        present = self.visit(read)
         self.generic_visit(node)
         changed = self._operation(ast.BinOp(present, node.op, node.value))
         if isinstance(node.target, ast.Name):
@@ -154,9 +146,9 @@ class _Rewriter(ast.NodeTransformer):
     def _store(self, node: ast.AST, target: ast.AST, value: ast.expr) -> ast.AST:
         value = value if isinstance(target, ast.Name) else self._items(value)
         if isinstance(target, ast.Attribute):
-            call = _call("set_field", target.value, ast.Constant(target.attr), value)
+            call = call_of("set_field", target.value, ast.Constant(target.attr), value)
         elif isinstance(target, ast.Subscript):
-            call = _call("set_item", target.value, target.slice, value)
+            call = call_of("set_item", target.value, target.slice, value)
         else:
             return node
         return ast.copy_location(ast.Expr(call), node)
@@ -183,14 +175,13 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load):
-            return ast.copy_location(_call("get_item", node.value, node.slice), node)
+            return ast.copy_location(call_of("get_item", node.value, node.slice), node)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
-        node = self.names_to_numbers.compared(
-            node
-        )  # a call may have been replaced with the field that it returns
+        # A call may have been replaced with the field that it returns.
+        node = self.names_to_numbers.compared(node)
         if len(node.ops) > 1:
             return node
         [op], [right] = node.ops, node.comparators
@@ -202,7 +193,7 @@ class _Rewriter(ast.NodeTransformer):
         if not isinstance(op, ast.Eq | ast.NotEq) or _is_number(node.left) or _is_number(right):
             return node
         name = "equal" if isinstance(op, ast.Eq) else "unequal"
-        return ast.copy_location(_call(name, *map(self._items, (node.left, right))), node)
+        return ast.copy_location(call_of(name, *map(self._items, (node.left, right))), node)
 
     def _is_among(self, value: ast.expr, items: ast.expr) -> ast.expr | None:
         """`value in items` among texts, for which Numba would answer False; None for others."""
@@ -211,9 +202,9 @@ class _Rewriter(ast.NodeTransformer):
                 return None
             if not _is_simple(value):
                 raise self._refusal(value, "give what is compared with several texts a name first")
-            found = [_call("equal", copy.deepcopy(value), each) for each in items.elts]
+            found = [call_of("equal", copy.deepcopy(value), each) for each in items.elts]
             return ast.BoolOp(ast.Or(), found) if len(found) > 1 else found[0]
-        return _call("contained", self._items(value), items)
+        return call_of("contained", self._items(value), items)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
@@ -231,7 +222,7 @@ class _Rewriter(ast.NodeTransformer):
                 count, ast.Mult(), ast.List([item])
             ):
                 self._expect_numbers(node, [item])
-                return ast.copy_location(_call("_new_list", item, count), node)
+                return ast.copy_location(call_of("_new_list", item, count), node)
         return self._operation(node)
 
     def _operation(self, node: ast.BinOp) -> ast.expr:
@@ -243,27 +234,22 @@ class _Rewriter(ast.NodeTransformer):
             if _is_text(each):
                 raise self._refusal(node, "write a text in one piece")
         name = OPERATORS.get(type(node.op))
-        return ast.copy_location(_call(name, node.left, node.right), node) if name else node
+        return ast.copy_location(call_of(name, node.left, node.right), node) if name else node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         self.generic_visit(node)
         node.values = [_asked(each) for each in node.values]
         return node
 
-    def visit_If(self, node: ast.If) -> ast.AST:
+    def visit_If(self, node: ast.If | ast.IfExp | ast.While) -> ast.AST:
         self.generic_visit(node)
         node.test = _asked(node.test)
         return node
 
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        self.generic_visit(node)
-        node.test = _asked(node.test)
-        return node
+    visit_IfExp = visit_If
 
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
-        self.generic_visit(node)
-        node.test = _asked(node.test)
-        return self._counted(node)
+        return self._counted(self.visit_If(node))
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
         changes = self._changes(*node.body)
@@ -344,7 +330,7 @@ class _Rewriter(ast.NodeTransformer):
                 )
         trial = f"_enabled_{name}_{'_'.join(given)}"
         self.names[trial] = possible(self.names[name], tuple(given))
-        return ast.copy_location(_call(trial, state, constants, *given.values()), node)
+        return ast.copy_location(call_of(trial, state, constants, *given.values()), node)
 
     def _as_number(self, argument: ast.expr) -> ast.expr:
         """A literal argument, wrapped in a call that hides the literal from Numba."""
@@ -353,7 +339,7 @@ class _Rewriter(ast.NodeTransformer):
             value = argument.value
         elif isinstance(argument, ast.Name) and argument.id not in self.local_names:
             value = self.names.get(argument.id)
-        return _call("as_number", argument) if type(value) is int else argument
+        return call_of("as_number", argument) if type(value) is int else argument
 
     def _as_expression(self, called: Callable, node: ast.Call) -> ast.expr:
         """The called function's expression with the arguments in place of its parameters."""
@@ -363,7 +349,7 @@ class _Rewriter(ast.NodeTransformer):
         if expression is None or not fits or not all(map(_is_simple, node.args)):
             return node
         code = LayoutsInCode(called, expression, self.code.known)
-        expression = _prepared(called, copy.deepcopy(expression), code)
+        expression = NamesToNumbers(called, code).visit(copy.deepcopy(expression))
         arguments = dict(zip(parameters, node.args, strict=True))
         for name, value in names_read(called).items():
             alias = name
@@ -372,14 +358,14 @@ class _Rewriter(ast.NodeTransformer):
             self.names[alias] = self.code.values[alias] = value
             arguments[name] = ast.Name(alias, ast.Load())
         expression = _substituted(expression, arguments)
-        return self.visit(_prepared(self.function, expression, self.code))
+        return self.visit(self.names_to_numbers.visit(expression))
 
     def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
         fields = tuple(keyword.arg for keyword in node.keywords)
         name = "_".join(["_new", declared.__name__, *fields])
         self.names.setdefault(name, self.constructor(declared, fields))
         values = ast.Tuple([self._items(each.value) for each in node.keywords], ast.Load())
-        return ast.copy_location(_call(name, values), node)
+        return ast.copy_location(call_of(name, values), node)
 
     def _as_reduction(self, reducer: str, node: ast.Call) -> ast.expr:
         """sum, min and the like of one argument, with a default or without."""
@@ -392,7 +378,7 @@ class _Rewriter(ast.NodeTransformer):
             return self._as_loop(reducer, items, default)
         if isinstance(items, ast.Tuple) and len(items.elts) > 1:
             if reducer != "sum":
-                return ast.copy_location(_call(reducer, *items.elts), node)
+                return ast.copy_location(call_of(reducer, *items.elts), node)
             added = reduce(lambda total, each: ast.BinOp(total, ast.Add(), each), items.elts)
             return ast.copy_location(added, node)
         each = ast.comprehension(ast.Name("_each", ast.Store()), items, [], 0)
@@ -421,7 +407,7 @@ class _Rewriter(ast.NodeTransformer):
         function = ast.parse(f"def {name}({', '.join(outer)}):\n{text}").body[0]
         function.body[1:1] = body
         self.extra.append(ast.copy_location(function, node))
-        return ast.copy_location(_call(name, *given), node)
+        return ast.copy_location(call_of(name, *given), node)
 
 
 _REDUCTIONS = {
@@ -455,7 +441,7 @@ def _asked(test: ast.expr) -> ast.expr:
     """An expression that is asked whether it is true; compiling it fails for an array or record."""
     match test:
         case ast.Name() | ast.Attribute() | ast.Call(ast.Name("get_item")):
-            return ast.copy_location(_call("_asked", test), test)
+            return ast.copy_location(call_of("_asked", test), test)
     return test
 
 
@@ -477,18 +463,3 @@ def _is_simple(argument: ast.expr) -> bool:
     return sum(1 for _ in ast.walk(argument)) < 16 and not any(
         isinstance(each, ast.Call | ast.BoolOp | ast.IfExp) for each in ast.walk(argument)
     )
-
-
-def _call(name: str, *arguments: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
-
-
-def _prepared(function: Callable, tree: Any, code: LayoutsInCode) -> Any:
-    """A tree in which texts and sets of nodes have become numbers."""
-    return NamesToNumbers(function, code).visit(tree)
-
-
-def _copied(node: Any, context: ast.expr_context) -> Any:
-    copied = copy.deepcopy(node)
-    copied.ctx = context
-    return copied

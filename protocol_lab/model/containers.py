@@ -7,15 +7,13 @@ changed by these functions; an item of a sequence may also be assigned to. A ful
 CapacityExceeded: that is never a refusal, it ends the search as undecided.
 """
 
-from protocol_lab.errors import CapacityExceeded
-
 
 def overflow(container) -> None:
     """Raise CapacityExceeded for a full container, naming the constant to raise.
 
     Compiled code has its own version, which raises it without words (see `compiler`).
     """
-    raise CapacityExceeded(container.remedy(), container.declared_size())
+    container.overflow()
 
 
 def capacity(container) -> int:

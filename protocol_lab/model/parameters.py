@@ -148,7 +148,8 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
         case Named(names):
             yield from named_values(names)
         case Subset(of, wanted):
-            found = subsets(subset_mask(of, scope))
+            is_kind = isinstance(of, Node)
+            found = subsets(nodes_up_to(of.number(scope["c"])) if is_kind else evaluate(of, scope))
             if wanted is not None:
                 count = evaluate(wanted, scope)
                 found = (each for each in found if size(each) == count)
@@ -160,7 +161,7 @@ def values(domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
             yield from product(numbers, repeat=evaluate(length, scope))
         case Member(path):
             container, previous = follow(scope["s"], path), None
-            for position in range(count_of(container)):
+            for position in range(len(container)):
                 item = container.items[position]
                 if position == 0 or container._layout.kind == "seq" or item != previous:
                     yield item
@@ -209,27 +210,13 @@ def same_for_all(domains: dict[str, Domain], first: int) -> bool:
     """
     names = list(domains)
     later = names[first:]
-    return not any(each in later for name in later for each in _names_in_bounds(domains[name]))
+    bounds = [each for name in later for each in functions_of(domains[name]).values()]
+    return not any(name in later for each in bounds for name in names_used(each))
 
 
-def _names_in_bounds(domain: Domain) -> list[str]:
-    match domain:
-        case Range(low, high):
-            bounds = (low, high)
-        case Sequences(low, high, length):
-            bounds = (low, high, length)
-        case Subset(of) | OneOf(of):
-            bounds = (of,)
-        case _:
-            bounds = ()
-    return [name for each in bounds if callable(each) for name in names_used(each)]
-
-
-def subset_mask(of: Node | Callable[..., int], scope: dict[str, Any]) -> int:
-    """The bitmask that a Subset draws from."""
-    if isinstance(of, Node):
-        return nodes_up_to(of.number(scope["c"]))
-    return evaluate(of, scope)
+def functions_of(domain: Domain) -> dict[str, Callable[..., int]]:
+    """The functions among what a domain is declared with, by the names of its bounds."""
+    return {which: bound for which, bound in vars(domain).items() if callable(bound)}
 
 
 def follow(state: Any, path: str) -> Any:
@@ -242,8 +229,3 @@ def follow(state: Any, path: str) -> Any:
     if getattr(state, "_layout", None) is None or not hasattr(state, "items"):
         raise LabError(f"Member({path!r}): there is no Seq or Bag at this path.")
     return state
-
-
-def count_of(container: Any) -> int:
-    """How many items a sequence or bag holds."""
-    return container.length if container._layout.kind == "seq" else container.size

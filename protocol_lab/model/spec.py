@@ -26,6 +26,7 @@ or in one cell, are a mistake.
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -203,13 +204,11 @@ class Spec:
         multiplicity: Callable | None = None,
     ) -> Callable:
         """Register an action, as a decorator or called with a shared function."""
-
-        def register(function: Callable) -> Callable:
-            added = Action(function, domains_of(function, skip=2), multiplicity)
-            self._put(self.actions, added, "an action")
-            return function
-
-        return register(function) if function else register
+        if function is None:
+            return partial(self.action, multiplicity=multiplicity)
+        added = Action(function, domains_of(function, skip=2), multiplicity)
+        self._put(self.actions, added, "an action")
+        return function
 
     def invariant(self, function: Callable | None = None, *, by_default: bool = True) -> Callable:
         """Register an invariant; one that is not `by_default` is checked only when named."""
@@ -349,21 +348,12 @@ class Spec:
 
         expected: such a state must be reachable, so that a vacuous model is noticed.
         """
-
-        def register(function: Callable) -> Callable:
-            if len(signature(function).parameters) != 2:
-                raise LabError(f"{function.__name__}: a situation is a function of (s, c).")
-            self._put(self.situations, Situation(function, expected), "a situation")
-            return function
-
-        return register(function) if function else register
-
-    def sometimes(self, function: Callable) -> Callable:
-        """What situations were called before. Raises LabError."""
-        raise LabError(
-            f"{function.__name__}: `spec.sometimes` is `@spec.situation(expected=True)` now, above"
-            " a function that returns True in the state that must be reachable."
-        )
+        if function is None:
+            return partial(self.situation, expected=expected)
+        if len(signature(function).parameters) != 2:
+            raise LabError(f"{function.__name__}: a situation is a function of (s, c).")
+        self._put(self.situations, Situation(function, expected), "a situation")
+        return function
 
     def claim(
         self,
@@ -390,15 +380,15 @@ class Spec:
         by_default: bool,
         kind: str,
         parameters: str = "(s, c)",
-    ):
-        def register(function: Callable) -> Callable:
-            found = signature(function).parameters
-            if len(found) != parameters.count(",") + 1:
-                raise LabError(f"{function.__name__}: {kind} is a function of {parameters}.")
-            self._put(properties, Property(function, by_default), kind)
-            return function
-
-        return register(function) if function else register
+    ) -> Callable:
+        if function is None:
+            return lambda function: self._register(
+                properties, function, by_default, kind, parameters
+            )
+        if len(signature(function).parameters) != parameters.count(",") + 1:
+            raise LabError(f"{function.__name__}: {kind} is a function of {parameters}.")
+        self._put(properties, Property(function, by_default), kind)
+        return function
 
     def _put(self, registered: list, added: Declared, kind: str) -> None:
         """Append to one of the lists, or replace what has the same name there."""

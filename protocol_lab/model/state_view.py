@@ -21,7 +21,7 @@ from protocol_lab.model.layout import (
     number_named,
     other_names,
 )
-from protocol_lab.model.node_sets import Nodes, as_set
+from protocol_lab.model.node_sets import Nodes, as_mask, as_set
 
 _CODECS = {
     code: Codec("<" + letter)
@@ -116,11 +116,13 @@ class StructView(View):
         known = ", ".join(self._layout.fields)
         raise AttributeError(f"{self._path} has no field {name!r}; it has: {known}")
 
-    def remedy(self) -> str:
-        """The sentence for a full sequence or bag: which constant to raise."""
+    def overflow(self) -> None:
+        """Raise CapacityExceeded for a full sequence or bag, which says what constant to raise."""
         constant = self._layout.constant
         remedy = "declare it with more room" if constant.isdecimal() else f"raise {constant}"
-        return f"{self._path} has no room for more than {self.capacity()}: {remedy}"
+        raise CapacityExceeded(
+            f"{self._path} has no room for more than {self.capacity()}: {remedy}", constant
+        )
 
     def as_item(self, item: Any) -> Any:
         """An item as it is compared with those that are there: a name as its number."""
@@ -131,10 +133,6 @@ class StructView(View):
     def has_no(self, item: Any) -> None:
         """Raise Fault for an item that is to be taken out, and is not there."""
         raise Fault(f"{self._path} has no {item!r} to take: guard against it with `in`")
-
-    def declared_size(self) -> str:
-        """How the size of a sequence or bag is declared: a constant, a number, an expression."""
-        return self._layout.constant
 
     def capacity(self) -> int:
         """How many items a sequence or bag has room for."""
@@ -528,7 +526,7 @@ def plain_value(layout: Any, data: Any, at: int = 0) -> Any:
     }
     if layout.kind == "struct":
         return fields
-    return fields["items"][: fields["length" if layout.kind == "seq" else "size"]]
+    return fields["items"][: fields[_COUNTERS[layout.kind]]]
 
 
 def plain(state_view: View) -> Any:
@@ -545,25 +543,15 @@ def encode_plain(layout: Any, value: Any) -> bytes:
     """The inverse of `plain_value`: every state must come back as the same bytes."""
     data = bytearray(layout.size)
     match layout:
-        case IntegerLayout(kind="nodes"):
-            write(layout, data, 0, sum(1 << node for node in value), "value")
-        case IntegerLayout(kind="named"):
-            write(layout, data, 0, layout.names.index(value), "value")
         case IntegerLayout():
-            write(layout, data, 0, value, "value")
+            write(layout, data, 0, as_mask(value) if layout.kind == "nodes" else value, "value")
         case ArrayLayout(item, _, per_node):
             for k, each in value.items() if per_node else enumerate(value):
                 at = layout.offset(k)
                 data[at : at + item.size] = encode_plain(item, each)
-        case StructLayout(kind="struct"):
+        case StructLayout(kind=kind):
+            parts = value if kind == "struct" else {_COUNTERS[kind]: len(value), "items": value}
             for name, part in layout.fields.items():
                 at = layout.offsets[name]
-                data[at : at + part.size] = encode_plain(part, value[name])
-        case StructLayout():
-            count = "length" if layout.kind == "seq" else "size"
-            write(layout.fields[count], data, layout.offsets[count], len(value), "value")
-            items, at = layout.fields["items"].item, layout.offsets["items"]
-            for k, each in enumerate(value):
-                start = at + k * items.size
-                data[start : start + items.size] = encode_plain(items, each)
+                data[at : at + part.size] = encode_plain(part, parts[name])
     return bytes(data)

@@ -135,14 +135,11 @@ def _argument_text(
     fields_of: "FieldsOf",
 ) -> str:
     domain = action.domains[name]
-    if isinstance(domain, Subset):
-        return _as_text(node_sets.as_set(value))
-    if isinstance(domain, Named):
-        return _as_word(domain.names[value])
-    if isinstance(domain, Sequences):
-        return _as_text(list(value))
     if not isinstance(value, StructView):
-        return str(bool(value) if isinstance(domain, TrueOrFalse) else int(value))
+        shown = _plain_argument(action, name, value)
+        if isinstance(domain, Subset):
+            return _as_text(set(shown))
+        return _as_word(shown) if isinstance(domain, Named) else str(shown)
     assert isinstance(domain, Member)
     scope = {"s": view(model.layout, row), "c": model.constants, **args}
     others = [plain(each) for each in values(domain, scope) if each != value]
@@ -351,8 +348,8 @@ def as_written(wanted: dict[str, Any]) -> Offered:
         if name not in wanted:
             return values(domain, scope)
         value = wanted[name]
-        if not _is_of_kind(domain, value, scope):
-            raise LabError(f"{name}={quoted(value)} is {_kind(domain, scope)}.")
+        if told := _why_not(domain, value, scope):
+            raise LabError(f"{name}={quoted(value)} is {told}.")
         if isinstance(domain, Sequences):
             return iter([tuple(value)] if is_sequence_of(domain, value, scope) else [])
         return (each for each in values(domain, scope) if _matches(domain, each, value))
@@ -360,39 +357,29 @@ def as_written(wanted: dict[str, Any]) -> Offered:
     return offered
 
 
-def _is_of_kind(domain: Domain, value: Any, scope: dict[str, Any]) -> bool:
-    """Can it be a value of this domain? A list can't be a node, nor a number a set of nodes."""
-    match domain:
-        case Named():
-            return isinstance(value, str)
-        case TrueOrFalse():
-            return isinstance(value, bool)
-        case Subset():
-            return isinstance(value, list | tuple | set) and all(map(_is_number, value))
-        case Sequences():
-            return isinstance(value, list | tuple) and all(map(_is_number, value))
-        case Member(path):
-            if name := _struct_name(path, scope):
-                return isinstance(value, _Fields) and value.name in ("", name)
-    return _is_number(value)
-
-
-def _kind(domain: Domain, scope: dict[str, Any]) -> str:
-    """What a value is not, and what to write: the end of a sentence that begins "it is"."""
+def _why_not(domain: Domain, value: Any, scope: dict[str, Any]) -> str:
+    """Why it can't be a value of this domain, and what to write: the end of a sentence that begins
+    "it is"; "" if it can. A list can't be a node, nor a number a set of nodes."""
+    fits = _is_number(value)
+    are_numbers = isinstance(value, list | tuple | set) and all(map(_is_number, value))
     match domain:
         case Named(names):
-            return f"none of the names {', '.join(names)}"
-        case Subset():
-            return "not a set of nodes; write one such as {1, 3}, or {} for none"
-        case Sequences():
-            return "not a sequence of numbers; write one such as [1, 0, 2]"
-        case Member(path) if name := _struct_name(path, scope):
-            return f"not a {name}; write {name}(field=value, ...)"
-        case Node() | OneOf():
-            return "not a node; write its number, such as 1"
+            fits, told = isinstance(value, str), f"none of the names {', '.join(names)}"
         case TrueOrFalse():
-            return "neither True nor False"
-    return "not a whole number; write one such as 1"
+            fits, told = isinstance(value, bool), "neither True nor False"
+        case Subset():
+            fits, told = are_numbers, "not a set of nodes; write one such as {1, 3}, or {} for none"
+        case Sequences():
+            fits = are_numbers and not isinstance(value, set)
+            told = "not a sequence of numbers; write one such as [1, 0, 2]"
+        case Member(path) if name := _struct_name(path, scope):
+            fits = isinstance(value, _Fields) and value.name in ("", name)
+            told = f"not a {name}; write {name}(field=value, ...)"
+        case Node() | OneOf():
+            told = "not a node; write its number, such as 1"
+        case _:
+            told = "not a whole number; write one such as 1"
+    return "" if fits else told
 
 
 def _is_number(value: Any) -> bool:

@@ -153,15 +153,11 @@ def _without_prefix(function: Callable, code: LayoutsInCode) -> Iterator[tuple[a
     fields, constants = code.known.states["s"].fields, code.known.limits
     # Without annotations and decorators: a spec may be named as a field is.
     tree = without_annotations(reading(function).apart)
-    nodes = list(ast.walk(tree))
-    read = {each.id for each in nodes if isinstance(each, ast.Name) and _is_read(each)}
-    added_to = [each.target for each in nodes if isinstance(each, ast.AugAssign)]
-    bound = {
-        each.id
-        for each in nodes
-        if isinstance(each, ast.Name) and not (_is_read(each) or each in added_to)
-    }
-    bound |= {each.arg for each in nodes if isinstance(each, ast.arg)}
+    names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    read = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+    added_to = [each.target for each in ast.walk(tree) if isinstance(each, ast.AugAssign)]
+    bound = {each.id for each in names if isinstance(each.ctx, ast.Store) and each not in added_to}
+    bound.update(reading(function).parameters)
     for node in ast.walk(tree):
         match node:
             case ast.Assign([ast.Name("s")]):
@@ -179,10 +175,6 @@ def _without_prefix(function: Callable, code: LayoutsInCode) -> Iterator[tuple[a
                 if name in fields or name in constants:
                     prefix = "s" if name in fields else "c"
                     yield node, f"there is no variable {name}: write {prefix}.{name}"
-
-
-def _is_read(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Load)
 
 
 def _of_attribute(node: ast.Attribute, code: LayoutsInCode) -> str:

@@ -7,9 +7,9 @@ follow.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from types import FunctionType
 
 from protocol_lab.errors import EvaluationError, LabError
+from protocol_lab.model.parameters import functions_of
 from protocol_lab.model.spec import Model, Property, Spec
 from protocol_lab.model.transitions import evaluate_step, fails, initial, needed_attempts
 from protocol_lab.reader.common_mistakes import (
@@ -80,7 +80,7 @@ def _beside_actions(spec: Spec) -> Iterator[Callable]:
         if action.multiplicity is not None:
             yield action.multiplicity
         for domain in action.domains.values():
-            yield from (each for each in vars(domain).values() if isinstance(each, FunctionType))
+            yield from functions_of(domain).values()
 
 
 def read_code(model: Model, functions: Sequence[Callable]) -> None:

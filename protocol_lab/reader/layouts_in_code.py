@@ -22,8 +22,6 @@ from protocol_lab.reader.source_code import names_read
 SET_OF_NODES = IntegerLayout("i8", kind="nodes")
 """Stands for the layout of a set that is no field."""
 
-_MAKE_SETS = (node_sets.with_node, node_sets.without_node, node_sets.only, node_sets.nodes_up_to)
-
 _GIVE_ITEMS = (containers.last, containers.pop_first)
 
 
@@ -74,7 +72,7 @@ class Layouts:
 
         A struct that the state has in one derived form only stands for that form.
         """
-        if isinstance(declared, NodeSet | Subset):
+        if declared is node_sets.Nodes or isinstance(declared, NodeSet | Subset):
             return SET_OF_NODES
         if isinstance(declared, Named):
             return IntegerLayout("i8", names=declared.names)
@@ -151,8 +149,6 @@ class LayoutsInCode:
         return None
 
     def _of_call(self, called: Any, given: list[ast.expr]) -> Any:
-        if called in _MAKE_SETS:
-            return SET_OF_NODES
         if called in _GIVE_ITEMS and len(given) == 1:
             return item_of(self.of(given[0]))
         if isinstance(called, type):

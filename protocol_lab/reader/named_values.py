@@ -59,10 +59,6 @@ class NamesToNumbers(ast.NodeTransformer):
         self.function, self.code, self.values = function, code, code.values
         self.own = reading(function).variables
 
-    def names_of(self, node: ast.expr) -> Names | None:
-        """The names that an expression's value can have, none for a number; None if unknown."""
-        return names_inside(self.code.of(node))
-
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """Texts on the sides of ==, != and in; `node in nodes`, `node not in nodes`.
 
@@ -83,23 +79,18 @@ class NamesToNumbers(ast.NodeTransformer):
             node.comparators[0]
         ):
             return node
-        found = _call("_contains", node.comparators[0], node.left)
+        found = call_of("_contains", node.comparators[0], node.left)
         is_in = isinstance(node.ops[0], ast.In)
         return ast.copy_location(found if is_in else ast.UnaryOp(ast.Not(), found), node)
 
-    def visit_For(self, node: ast.For) -> ast.AST:
-        """`for node in nodes: ...`."""
-        return self._loop(node)
-
-    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        """`... for node in nodes`, in a generator expression."""
-        return self._loop(node)
-
-    def _loop(self, node: ast.For | ast.comprehension) -> ast.AST:
+    def visit_For(self, node: ast.For | ast.comprehension) -> ast.AST:
+        """`for node in nodes`, also in a generator expression."""
         self.generic_visit(node)
         if self.code.is_set(node.iter):
-            node.iter = ast.copy_location(_call("_members", node.iter), node.iter)
+            node.iter = ast.copy_location(call_of("_members", node.iter), node.iter)
         return node
+
+    visit_comprehension = visit_For
 
     def compared(self, node: ast.Compare) -> ast.Compare:
         """A comparison with numbers in place of the texts on its sides."""
@@ -135,7 +126,7 @@ class NamesToNumbers(ast.NodeTransformer):
         self.generic_visit(node)
         match node:
             case ast.Call(ast.Name("len"), [items], []) if self.code.is_set(items):
-                return ast.copy_location(_call("_size", items), node)
+                return ast.copy_location(call_of("_size", items), node)
         called = None
         if isinstance(node.func, ast.Name) and node.func.id not in self.own:
             called = self.values.get(node.func.id)
@@ -165,7 +156,7 @@ class NamesToNumbers(ast.NodeTransformer):
 
     def _as_number(self, node: ast.expr, beside: ast.expr, place: ast.AST) -> ast.expr:
         """The number of a text among these names; anything else as it is."""
-        names = self.names_of(beside)
+        names = names_inside(self.code.of(beside))
         return node if names is None else self._number_of(node, names, code_text(beside), place)
 
     def _number_of(self, node: ast.expr, names: Names, of: str, place: ast.AST) -> ast.expr:
@@ -200,7 +191,8 @@ class NamesToNumbers(ast.NodeTransformer):
 
 
 def names_inside(layout: Any) -> Names | None:
-    """The names of a number, or of the numbers in an array or container."""
+    """The names of a number, or of the numbers in an array or container: none if it has no names;
+    None if it is not known to be a number."""
     if isinstance(layout, ArrayLayout):
         return names_inside(layout.item)
     if isinstance(layout, StructLayout):
@@ -208,5 +200,6 @@ def names_inside(layout: Any) -> Names | None:
     return layout.names if isinstance(layout, IntegerLayout) else None
 
 
-def _call(name: str, *arguments: ast.expr) -> ast.Call:
+def call_of(name: str, *arguments: ast.expr) -> ast.Call:
+    """The call of a function by its name."""
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])

@@ -54,20 +54,16 @@ def own_lists(function: Callable) -> frozenset[str]:
     made = Counter(
         target.id
         for target, value in assignments(code.apart)
-        if isinstance(target, ast.Name) and _makes_list(value)
+        if isinstance(target, ast.Name)
+        and isinstance(value, ast.BinOp)
+        and isinstance(value.left, ast.List)
+        and isinstance(value.op, ast.Mult)
     )
     return frozenset(
         name
         for name, count in made.items()
         if code.times_assigned[name] == count and name not in code.parameters
     )
-
-
-def _makes_list(value: ast.expr) -> bool:
-    match value:
-        case ast.BinOp(ast.List(), ast.Mult(), _):
-            return True
-    return False
 
 
 def stores(

@@ -19,7 +19,7 @@ from protocol_lab.explain.wording import (
     spec_title,
     words,
 )
-from protocol_lab.model.parameters import Member, count_of, follow
+from protocol_lab.model.parameters import Member, follow
 from protocol_lab.model.spec import Action
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import Attempt
@@ -264,7 +264,7 @@ def _no_choice(walk: Walk, action: Action) -> dict[str, Any]:
     """The reason of an action whose parameters have no values in this state."""
     reason = "there is nothing to choose for its parameters"
     for domain in action.domains.values():
-        if isinstance(domain, Member) and not count_of(follow(walk.state, domain.path)):
+        if isinstance(domain, Member) and not len(follow(walk.state, domain.path)):
             reason = f"{words(domain.path).replace('.', ', ')}: there are none"
             break
     return {"reason": reason, "over_capacity": False, "number": 0, "folded": False, "cases": []}
