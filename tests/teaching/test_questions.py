@@ -11,7 +11,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.notebook import source, step
 from protocol_lab.stepper import Stepper
-from protocol_lab.teaching import questions
+from protocol_lab.teaching import question_card, questions
 from protocol_lab.teaching.exercises import with_invariant
 from protocol_lab.teaching.feedback import wrong
 from protocol_lab.teaching.questions import KEPT, ask, expect_same_answers, shown
@@ -198,7 +198,8 @@ def test_the_progress_of_a_run_goes_to_its_card():
 def displayed_parts(monkeypatch):
     """What was displayed, in a notebook."""
     displayed = []
-    monkeypatch.setattr(feedback_module, "display", lambda what, **_: displayed.append(what))
+    for each in (feedback_module, question_card):
+        monkeypatch.setattr(each, "display", lambda what, **_: displayed.append(what))
     monkeypatch.setattr(feedback_module, "get_ipython", lambda: object())
     return displayed
 
