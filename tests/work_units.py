@@ -96,7 +96,7 @@ def repeats(item: pytest.Item) -> bool:
 
 
 def is_in_share(item: pytest.Item, share: str) -> bool:
-    """Is a test that is marked `rarely` in this share, given as `3/8`? A group is in one."""
+    """Is a test that is marked `rarely` in this share, given as `3/16`? A group is in one."""
     number, _, count = share.partition("/")
     return (
         IN_EACH_SHARE in item.name
