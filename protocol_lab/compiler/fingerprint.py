@@ -5,8 +5,8 @@ one by one with multiplications and a rotation, each of which is invertible, so 
 about a word is lost; 0 is reserved for "empty" in hash tables. `VERSION` changes with the function
 and is written into whatever is stored by fingerprint.
 
-The kernel cache sees edits in their own file only, so `fingerprint_words` and `slot_of`, which
-other files call, must not change.
+The kernel cache sees edits in their own file only, so `fingerprint_words`, which other files
+call, must not change.
 """
 
 import numpy as np
@@ -78,18 +78,3 @@ def fingerprint(row: bytes) -> int:
     mixed = mixed * _WORD & _MASK
     mixed ^= mixed >> 29
     return mixed or 1
-
-
-@kernel()
-def slot_of(table: np.ndarray, wanted: int) -> int:
-    """The slot of a fingerprint in a simple hash table, or the free one where it would go.
-
-    The graphs and the coverage estimate have such tables; `checker.visited_set` has its own.
-
-    table: uint64, a power of two of slots, 0 = empty.
-    """
-    mask = np.int64(table.shape[0] - 1)
-    slot = np.int64(wanted) & mask
-    while table[slot] != np.uint64(0) and table[slot] != wanted:
-        slot = (slot + 1) & mask
-    return slot
