@@ -275,6 +275,7 @@ def decks(tmp_path_factory):
     return made
 
 
+@pytest.mark.rarely
 def test_no_letter_is_too_small_on_any_beat(page, decks):
     for (beats, deck), (width, height, opens) in itertools.product(decks, ARRANGEMENTS):
         page.set_viewport_size({"width": width, "height": height})

@@ -165,6 +165,7 @@ def test_nothing_is_written_where_nothing_is_to_say(browser, cell):
             assert wrong_texts(stepper) == [], tool
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_nothing_such_stands_in_jupyterlab(lab):
     begin = "from protocol_lab.notebook import challenge, replay, step"

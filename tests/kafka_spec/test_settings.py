@@ -215,7 +215,7 @@ def states_of(model: Model) -> list:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("faults", FAULTS)
+@pytest.mark.parametrize("faults", one_in(len(FAULTS), FAULTS))
 @pytest.mark.parametrize("elr", [False, True])
 @pytest.mark.parametrize("min_isr", [1, 2])
 def test_two_brokers_are_as_in_kip_966(min_isr, elr, faults):
