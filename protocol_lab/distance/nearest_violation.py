@@ -11,6 +11,7 @@ constraint is checked but not expanded; only the learner's current state always 
 import math
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
 from protocol_lab.checker.compiled_model import CompiledModel
@@ -19,6 +20,7 @@ from protocol_lab.distance.distance_map import DistanceMap, Stopped
 from protocol_lab.distance.distance_values import ALL_STATES, FROM_HERE, Near, first_steps
 from protocol_lab.model.spec import Model
 
+_KEPT_ANSWERS = 256
 _FEW = 1_000
 """So many states are searched at first, so that the loops are compiled or loaded before the time of
 an answer is measured."""
@@ -50,7 +52,7 @@ class Nearness:
         self.too_large: str | None = None
         self._compiled: CompiledModel | None = None
         self._tried = False
-        self._answers: dict[bytes, Near] = {}
+        self._answers: OrderedDict[bytes, Near] = OrderedDict()
         self._asking, self._preparing, self._compiling = (threading.Lock() for _ in "123")
 
     def prepare(self, stopped: Callable[[], bool] = lambda: False) -> bool:
@@ -75,12 +77,16 @@ class Nearness:
             self._compile()
             known = self._answers.get(row)
             if known is not None and (self.map is None or known.how == ALL_STATES):
+                self._answers.move_to_end(row)
                 return known
             try:
-                self._answers[row] = self._answer(row, stopped)
+                answer = self._answer(row, stopped)
             except Stopped:
                 return None
-            return self._answers[row]
+            self._answers[row] = answer
+            if len(self._answers) > _KEPT_ANSWERS:
+                self._answers.popitem(last=False)
+            return answer
 
     def _answer(self, row: bytes, stopped: Callable[[], bool]) -> Near:
         began = time.perf_counter()

@@ -255,15 +255,15 @@ def reach(by_depth, levels, starts, region, begins, targets) -> tuple:
     states that were reached, nearest first; depth[k] is -1 for the others.
     """
     count = region.shape[0]
-    before, depth_of = np.full(count, -2, np.int32), np.full(count, -1, np.int32)
+    before, depth_of = np.full(count, UNREACHED, np.int32), np.full(count, -1, np.int32)
     order = np.empty(count, np.int32)
     filled, begin, depth = 0, 0, 0
     while depth < levels.shape[0] - 1 or begin < filled:
         if depth < levels.shape[0] - 1:
             for place in range(levels[depth], levels[depth + 1]):
                 k = by_depth[place]
-                if starts[k] and region[k] and before[k] == -2:
-                    before[k] = -1
+                if starts[k] and region[k] and before[k] == UNREACHED:
+                    before[k] = A_START
                     order[filled] = k
                     filled += 1
         end = filled
@@ -272,7 +272,7 @@ def reach(by_depth, levels, starts, region, begins, targets) -> tuple:
             depth_of[here] = depth
             for step in range(begins[here], begins[here + 1]):
                 there = targets[step]
-                if there >= 0 and region[there] and before[there] == -2:
+                if there >= 0 and region[there] and before[there] == UNREACHED:
                     before[there] = here
                     order[filled] = there
                     filled += 1

@@ -88,7 +88,9 @@ def test_the_summary_comes_after_several_questions():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", one_in(2, [cluster_page.PAGE, ledger_page.PAGE]))
+@pytest.mark.parametrize(
+    "page", one_in(2, [cluster_page.PAGE, ledger_page.PAGE]), ids=["kafka", "bookkeeper"]
+)
 def test_each_story_plays_in_the_stepper_with_its_recordings_beside_it(page):
     """Of every golden cell: the stepper reads the scenario, and ends where a promise is broken."""
     for settings, row, (states, *_, steps, _) in page.first.golden_cells():

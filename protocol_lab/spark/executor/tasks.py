@@ -39,8 +39,8 @@ class _CannotCheck(Exception):
 class Tasks:
     """The compiled kernels of a model with their buffers; a process needs only one.
 
-    What states and steps break is told in bits: bit k for the k-th name of the request, first the
-    invariants, then the step invariants.
+    Broken properties are bits of one number: bit k is the k-th name of the request, which has the
+    invariants first, then the step invariants.
     """
 
     def __init__(self, unpacked: UnpackedModel):
