@@ -9,6 +9,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -41,13 +42,19 @@ def modules(folder: Path = KIT) -> dict[str, Path]:
 def imported(path: Path, known: dict[str, Path]) -> set[str]:
     """The modules of `known` that a file imports, wherever in the file it does so."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
+    for node in imports(path):
+        if isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+        elif node.module:
             both = {f"{node.module}.{each.name}": node.module for each in node.names}
             found |= {full if full in known else module for full, module in both.items()}
-        elif isinstance(node, ast.Import):
-            found |= {each.name for each in node.names}
     return found & set(known)
+
+
+@cache
+def imports(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def room_of(module: str) -> str:
@@ -164,6 +171,7 @@ AROUND = {
 """What gives the initial states, measures memory, and tells a verdict's trace."""
 
 
+@pytest.mark.slow
 def test_a_plain_search_runs_the_files_that_are_to_be_read_and_no_others():
     model, entered = bind("kafka.kip_966"), set()
     request = SearchRequest([*model.spec.invariants], [*model.spec.step_invariants], max_states=60)
@@ -248,6 +256,7 @@ assert broken.verdict == "violated" and broken.violation_reason
 """
 
 
+@pytest.mark.slow
 def test_all_is_imported_and_a_walk_and_a_search_run_without_numba():
     words = [sys.executable, "-c", WITHOUT_THEM + IN_USE]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)

@@ -73,6 +73,7 @@ def trial(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_module_is_told_by_file_and_line(trial, name, capsys):
     text, sentence = BROKEN[name]

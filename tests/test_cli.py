@@ -89,6 +89,7 @@ def all_lit(s, c):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("more", "start"), [("", "init(lit=2)"), (MORE_LAMPS, "some_lit(lit=2)")])
 def test_a_trace_from_one_of_several_initial_states_replays(capsys, tmp_path, more, start):
     """Whatever the function is called that is registered with @spec.init."""
@@ -106,6 +107,7 @@ def test_a_trace_from_one_of_several_initial_states_replays(capsys, tmp_path, mo
     assert (code, told[:43]) == (3, "trace.txt, line 1: There are several initia")
 
 
+@pytest.mark.slow
 def test_states_prints_what_each_step_changes(capsys, tmp_path):
     new_protocol("toy", tmp_path)
     words = ("check", str(tmp_path / "toy.py"), "--states")

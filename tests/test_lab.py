@@ -21,6 +21,7 @@ import lab
 from protocol_lab.system import programs
 from tests import PATIENCE
 from tests.__main__ import NO_BROWSER_TESTS
+from tests.work_units import one_in
 
 pytestmark = pytest.mark.slow  # starts processes
 
@@ -337,16 +338,19 @@ NO_CHROMIUM = "The browser tests need a Chromium"
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "environment", "passed"),
-    [
-        ("", {}, 6),
-        ("--quick -m slow_or_not", {}, 5),
-        ("--require-browser", {"CHROMIUM": sys.executable}, 7),
-        ("--all", {"CHROMIUM": sys.executable}, 8),
-        ("--share 1/2", {}, 7),
-        ("--share 2/2", {}, 6),
-        ("--require-browser", {}, None),
-        ("", {"CI": "true"}, None),
-    ],
+    one_in(
+        5,
+        [
+            ("", {}, 6),
+            ("--quick -m slow_or_not", {}, 5),
+            ("--require-browser", {"CHROMIUM": sys.executable}, 7),
+            ("--all", {"CHROMIUM": sys.executable}, 8),
+            ("--share 1/2", {}, 7),
+            ("--share 2/2", {}, 6),
+            ("--require-browser", {}, None),
+            ("", {"CI": "true"}, None),
+        ],
+    ),
 )
 def test_which_tests_run(tests_of_each_kind, words, environment, passed):
     shutil.copy(KIT / "tests" / "work_units.py", tests_of_each_kind / "tests" / "conftest.py")

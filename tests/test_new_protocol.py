@@ -15,6 +15,7 @@ from protocol_lab.new_protocol import TEMPLATE, new_protocol
 from tests import ROOT
 
 
+@pytest.mark.slow
 def test_what_is_begun_runs(here, capsys):
     assert main(["new", "two_steps", "my folder"]) == 0
     assert "Begin with: check my folder/two_steps.py" in capsys.readouterr().out
@@ -40,6 +41,7 @@ def test_its_test_passes(here):
     assert "2 passed" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_its_notebook_steps_breaks_explores_and_draws(here, capsys):
     new_protocol("two_steps", here)
     notebook = json.loads((here / "two_steps.ipynb").read_text(encoding="utf-8"))

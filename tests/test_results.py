@@ -30,6 +30,7 @@ def test_every_spec_has_a_row():
     assert sorted({row[0] for row in TABLE}) == spec_names()
 
 
+@pytest.mark.slow
 def test_the_table_says_what_the_configurations_say():
     compared = 0
     for name, constants, _, verdict, distinct, _ in TABLE:

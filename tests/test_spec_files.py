@@ -16,6 +16,7 @@ from protocol_lab.spark.model_transfer import UnpackedModel, pack_model, unpack_
 from protocol_lab.traces.scenarios import play, read_scenario
 from tests import ROOT
 from tests.spec_checks import read_link
+from tests.work_units import one_in, one_of
 
 COUNTER = '''
 """Counts to three."""
@@ -68,7 +69,8 @@ def states(name: str | Path, **constants) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "place", ["counter.py", "my/counter.py", "a b/two-phase.py", "my/json.py", "my/class.py"]
+    "place",
+    one_in(4, ["counter.py", "my/counter.py", "a b/two-phase.py", "my/json.py", "my/class.py"]),
 )
 def test_a_spec_is_found_by_the_path_of_its_file(here, place):
     file = written((here / place).parent, Path(place).name)
@@ -119,7 +121,7 @@ def test_a_protocol_by_path_may_have_the_name_of_any_module(hostile):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["numba.py", "queue.py", "raft.v2.py"])
+@pytest.mark.parametrize("name", one_of(["numba.py", "queue.py", "raft.v2.py"]))
 def test_such_a_protocol_is_compiled_and_stepped(hostile, name):
     told = lab("check", name)
     assert (told.returncode, hostile()) == (0, [name.removesuffix(".py")]), told.stderr
@@ -130,11 +132,11 @@ def test_such_a_protocol_is_compiled_and_stepped(hostile, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", [("grade", "."), ("logs", "."), ("check", "kafka.id_sequence"), ("new", "queue")]
+    "words", one_of(["grade .", "logs .", "check kafka.id_sequence", "new queue"])
 )
 def test_no_command_runs_a_file_that_only_lies_there(hostile, here, words):
     written(here, "primary_backups.py", "x = 1\n")
-    lab(*words)
+    lab(*words.split())
     assert hostile() == []
 
 
@@ -158,6 +160,7 @@ def test_a_file_in_a_package_is_loaded_as_its_part(here):
         load("other/mine/counter.py")
 
 
+@pytest.mark.slow
 def test_an_edited_file_is_read_again_and_so_is_one_beside_it(here):
     written(here, text=f"import limits\n{COUNTER.replace('= 3', '= limits.TOP')}")
     written(here, "limits.py", "TOP = 6\n")
@@ -206,6 +209,7 @@ def test_what_can_not_be_loaded_is_told_in_one_sentence(here, capsys, name, text
     assert str(error.value) in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_trace_of_a_spec_by_path_replays_from_its_file(here, capsys):
     written(here / "my folder")
     words = ["check", "my folder/counter.py", *PLAIN, "--set", "top=12", "--trace", "trace.txt"]

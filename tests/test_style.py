@@ -5,6 +5,7 @@ import importlib
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ def code_of_the_kit() -> list[tuple[Path, ast.Module]]:
     return [(path, parsed(path)) for path in paths]
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     """The syntax tree of a file."""
     return ast.parse(path.read_text(encoding="utf-8"))
@@ -82,6 +84,7 @@ def test_a_star_import_replaces_no_name(package):
     assert replaced == []
 
 
+@pytest.mark.slow
 def test_text_files_are_opened_with_their_encoding():
     """Else they are read and written in that of the machine, which need not be UTF-8."""
     lacking = [
@@ -93,15 +96,16 @@ def test_text_files_are_opened_with_their_encoding():
     assert lacking == []
 
 
+OTHERS = ("Image.open", "os.open", "tarfile.open", "archive.open")
+
+
 def _opens_text(call: ast.Call) -> bool:
-    if ast.unparse(call.func) in ("Image.open", "os.open", "tarfile.open", "archive.open"):
+    name = getattr(call.func, "attr", getattr(call.func, "id", None))
+    if name not in ("open", "read_text", "write_text") or ast.unparse(call.func) in OTHERS:
         return False
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
     values = [*call.args, *(each.value for each in call.keywords if each.arg == "mode")]
     modes = [each.value for each in values if isinstance(each, ast.Constant)]
-    return name in ("read_text", "write_text") or (
-        name == "open" and not any(re.fullmatch("[rwax]b[+]?", str(mode)) for mode in modes)
-    )
+    return name != "open" or not any(re.fullmatch("[rwax]b[+]?", str(mode)) for mode in modes)
 
 
 def _names_encoding(call: ast.Call) -> bool:

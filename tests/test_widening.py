@@ -81,6 +81,7 @@ def test_only_the_declared_maximum_ends_a_search(engine):
     assert (bounded.distinct, bounded.widened) == (3, [])
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_on_spark_too_but_not_in_a_folder_that_was_named(tmp_path):
     wide = explore(spec.bind(slots=8, lines=7))

@@ -6,6 +6,7 @@ several processes take those in parts.
 """
 
 import re
+import sys
 import zlib
 from collections.abc import Iterable
 from pathlib import PurePath
@@ -57,13 +58,17 @@ def one_in(count: int, cases: Iterable[Any]) -> list:
     """
     found = []
     for place, each in enumerate(cases):
-        if isinstance(each, Parameters):
-            values, marks, name = each
-        else:
-            values, marks, name = each if isinstance(each, tuple) else (each,), (), None
-        marks = (*marks, pytest.mark.rarely) if place % count else marks
-        found.append(pytest.param(*values, marks=marks, id=name))
+        case = each
+        if not isinstance(each, Parameters):
+            case = pytest.param(*each) if isinstance(each, tuple) else pytest.param(each)
+        rarely = [pytest.mark.rarely] if place % count else []
+        found.append(pytest.param(*case.values, marks=[*case.marks, *rarely], id=case.id))
     return found
+
+
+def one_of(cases: Iterable[Any]) -> list:
+    """The cases as test parameters: the first is in every run, the others are marked `rarely`."""
+    return one_in(sys.maxsize, cases)
 
 
 def group_of(test: str) -> str:

@@ -162,10 +162,13 @@ async def serve(folder: Path, port: int, name: str | None, path: Path, opens: bo
     room, table, own = Room(folder, path), path.with_suffix(".csv"), own_addresses()
     address, leader = f"http://{name or own[0]}:{port}", f"http://127.0.0.1:{port}/#key={room.key}"
     code = segno.make(address, micro=False)
-    settings: dict[str, Any] = {"room": room, "log_function": lambda _: None}
-    settings |= {"for_leader": {"address": address, "code": code.svg_data_uri(border=4)}}
-    settings |= {"websocket_max_message_size": LARGEST, "websocket_ping_interval": 10}
-    application = Application(**settings)
+    application = Application(
+        room=room,
+        for_leader={"address": address, "code": code.svg_data_uri(border=4)},
+        log_function=lambda _: None,
+        websocket_max_message_size=LARGEST,
+        websocket_ping_interval=10,
+    )
     # The room's script is put into the one that each page loads, and uses its functions.
     made, mode = tempfile.TemporaryDirectory(), '"use strict";\n'
     files = (folder / "_static" / "lab.js", Path(__file__).with_name("js") / "room.js")

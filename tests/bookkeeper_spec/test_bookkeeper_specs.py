@@ -99,6 +99,7 @@ def test_what_each_switch_mends():
     assert (held.verdict, held.per_action["w2_tries_invalid_ensemble_change"]) == ("holds", 0)
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_a_close_that_overrides_a_recovery_is_safe_where_ensembles_are_private():
     held = explored(TODAY, **CLOSE_OVERRIDES, ignore_late_reads=True)
@@ -129,6 +130,7 @@ def test_a_bookie_in_limbo_that_tells_no_lac_answers_fewer_fence_requests():
 # --- Quirks, and what is meant -----------------------------------------------------------------
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_two_bookies_that_have_the_entry_block_each_other():
     as_it_is, meant = (
@@ -246,6 +248,7 @@ def test_a_writer_closes_over_a_recovery_also_if_it_has_heard_that_it_is_fenced(
 # --- Ensembles -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("in_use", "include", "exclude", "expected"),
     [
@@ -346,6 +349,7 @@ def test_a_definition_that_departs_is_named(monkeypatch, broken):
     assert "another answer" in disagreement(nodes_up_to(3), nodes_up_to(3), 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "distinct"),
     [(COVERAGE_FENCING, 6 * 3 * 4**5), (COVERAGE_READS, 6 * 4 * 9**5)],
@@ -361,6 +365,7 @@ def test_the_definitions_agree_in_every_state_with_six_bookies(name, distinct):
 # --- Ledger chaining ---------------------------------------------------------------------------
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_a_capacity_ends_the_search_as_undecided():
     model = bind(CHAINING, clients=1, ledger_limit="none")

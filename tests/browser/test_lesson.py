@@ -96,6 +96,7 @@ def right_keys(stepper) -> list[str]:
     ]
 
 
+@pytest.mark.rarely
 @pytest.mark.parametrize(("name", "questions"), one_in(2, [(RECORD, 8), (TALK, 8)]))
 def test_questions_are_answered_by_keyboard_alone(browser, name, questions):
     stepper = lesson(name)
@@ -232,6 +233,7 @@ def test_a_room_is_polled_and_hands_count_in_the_picture(browser):
         expect(page.locator(".lq-is-right")).to_contain_text("nobody · 1")
 
 
+@pytest.mark.rarely
 @pytest.mark.parametrize(
     ("name", "width", "height", "least", "theme"),
     one_in(
@@ -346,6 +348,7 @@ def test_a_page_plays_it_without_python(page, address):
     expect(page.locator(".ls-because").last).to_contain_text("The end.")
 
 
+@pytest.mark.rarely
 def test_a_deck_plays_from_one_file_and_prints_a_page_a_beat(page, tmp_path):
     file = tmp_path / "deck.html"
     write_deck(RECORD, file)
@@ -400,6 +403,7 @@ _IN_FIREFOX = """(async () => {
 })()"""
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_firefox_plays_it_too(address, tmp_path):
     if FIREFOX is None:

@@ -46,6 +46,7 @@ def settle(page, *settings: str) -> None:
     page.wait_for_function("!document.querySelector('td[data-stale]')")
 
 
+@pytest.mark.rarely
 def test_a_loss_plays_after_two_presses(first_page):
     first_page.select_option("select[name=release]", "3.9")
     first_page.locator("[data-part=summary] button").click()
@@ -61,6 +62,7 @@ def test_a_loss_plays_after_two_presses(first_page):
     stepper.get_by_text("Broken promise").first.wait_for()
 
 
+@pytest.mark.rarely
 def test_beside_a_story_is_the_recorded_run_with_its_lesson(first_page):
     first_page.select_option("select[name=release]", "3.9")
     first_page.wait_for_url("**release=3.9*")  # the column is chosen; its cells may come later

@@ -21,7 +21,7 @@ from tests import ROOT
 from tests.__main__ import not_run
 from tests.browser.stepper_page import READ
 from tests.spec_checks import read_link
-from tests.work_units import one_in
+from tests.work_units import one_in, one_of
 
 pytestmark = pytest.mark.browser
 
@@ -177,6 +177,7 @@ def test_a_link_to_the_site_has_a_description_and_a_picture(site):
     assert [each for each in addresses if not (site / each).is_file()] == []
 
 
+@pytest.mark.rarely
 def test_it_is_stepped_by_keyboard_alone(open_page):
     page = open_page("index.html")
     stepper = page.locator(".lab-stepper")
@@ -382,6 +383,7 @@ def test_terms_are_explained_on_focus_and_the_search_finds_pages(open_page):
     search.locator("#search-results li").first.wait_for()
 
 
+@pytest.mark.rarely
 def test_a_challenge_is_played_against_par(open_page):
     page = open_page(ADVERSARY, color_scheme="dark")
     holder = page.locator(".lab-page-stepper").first
@@ -395,7 +397,7 @@ def test_a_challenge_is_played_against_par(open_page):
     holder.get_by_text("10 points", exact=False).wait_for()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", one_of(["light", "dark"]))
 @pytest.mark.parametrize(
     ("name", "width"), one_in(3, [("index.html", 390), ("index.html", 1366), (START, 1366)])
 )

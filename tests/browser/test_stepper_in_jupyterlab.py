@@ -107,6 +107,7 @@ def test_without_its_kernel_it_keeps_the_picture_and_says_so(lab):
 RUN = "command => window.jupyterapp.commands.execute(command)"
 
 
+@pytest.mark.rarely
 def test_after_a_restart_one_click_goes_on_from_there(lab):
     """With its branches; and what the notebook then saves is where the walk went on to."""
     fresh = _open(lab, [STEP])

@@ -17,6 +17,7 @@ from real_systems.kafka.logs.controller_part import spec as controller
 from tests.browser.stepper_page import expect_depth, key, moment, shown, stepper_of
 from tests.golden_table import TRACES
 from tests.stepper.test_stepper import TALK
+from tests.work_units import one_of
 
 pytestmark = pytest.mark.browser
 
@@ -228,7 +229,7 @@ def test_a_refusal_shows_its_values_and_the_code_that_refused(talk):
     expect(stepper.locator(".ls-line-returned")).to_contain_text('return "there is a leader"')
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", one_of([1280, 390]))
 def test_the_code_of_a_step_is_shown_in_tla_too(browser, width):
     with shown(browser, Stepper(parse_scenario(TALK)), width=width) as page:
         stepper = stepper_of(page)
@@ -249,7 +250,7 @@ def test_the_code_of_a_step_is_shown_in_tla_too(browser, width):
         expect(tla).to_have_count(0)
 
 
-@pytest.mark.parametrize("tab", ["sequence", "graph"])
+@pytest.mark.parametrize("tab", one_of(["sequence", "graph"]))
 def test_the_drawn_tabs(talk, tab):
     stepper = stepper_of(talk)
     moment(stepper, 11).click()
@@ -352,6 +353,7 @@ def test_the_presenters_view_is_walked_by_keys_alone(talk):
     expect(stepper).not_to_have_class(re.compile("ls-presenting"))
 
 
+@pytest.mark.rarely
 def test_the_presenters_view_is_the_picture_and_heeds_a_clicker(browser):
     with shown(browser, replay("defect_1_diagram")) as page:
         stepper, keyboard = stepper_of(page), page.keyboard

@@ -9,7 +9,7 @@ from protocol_lab.drawing.palette import CHANGED
 from protocol_lab.notebook import challenge, replay, step
 from tests.browser.stepper_page import BESIDE, shown
 from tests.spec_checks import take_random_steps
-from tests.work_units import one_in
+from tests.work_units import one_in, one_of
 
 pytestmark = pytest.mark.browser
 
@@ -101,6 +101,7 @@ _IN_ITS_ROOM = """() => {
 }"""
 
 
+@pytest.mark.rarely
 @pytest.mark.parametrize("name", EACH)
 def test_the_picture_fills_its_room_in_every_window(browser, screenshots, name):
     with shown(browser, far_along(LARGEST[name]()), tools=False) as page:
@@ -152,7 +153,7 @@ _HINT_IS_THERE = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["one_copy_is_enough", "outrun_the_fence", "never_finish"])
+@pytest.mark.parametrize("name", one_of(["one_copy_is_enough", "outrun_the_fence", "never_finish"]))
 def test_a_challenges_goal_can_be_read_and_its_task_opens_over_the_picture(browser, name):
     with shown(browser, far_along(challenge(name)), tools=False) as page:
         page.evaluate("width => place.style.width = `${width}px`", WITH_FILE_BROWSER)
@@ -252,6 +253,7 @@ _CHOICES_AND_CAPTION_ARE_APART = """() => {
 }"""
 
 
+@pytest.mark.rarely
 def test_the_presenters_choices_leave_the_caption_in_view(talk):
     talk.locator(".ls-caption").click()
     talk.keyboard.press("p")
@@ -302,6 +304,7 @@ SCALE = (
 )
 
 
+@pytest.mark.rarely
 def test_the_graph_is_zoomed_and_moved(talk):
     drawing = look(talk, "graph")
     read = drawing.evaluate(SCALE)
@@ -340,7 +343,7 @@ _COMPARED = """() => [...document.querySelectorAll(".ls-compare figure")].map(fi
 })"""
 
 
-@pytest.mark.parametrize(("width", "beside"), [(1280, True), (390, False)])
+@pytest.mark.parametrize(("width", "beside"), one_of([(1280, True), (390, False)]))
 @pytest.mark.parametrize("name", one_in(3, ["kafka", "bookkeeper", "kraft"]))
 def test_two_states_that_are_compared_can_be_read(browser, name, width, beside):
     stepper = far_along(LARGEST[name]())

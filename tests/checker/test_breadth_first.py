@@ -22,10 +22,11 @@ from protocol_lab.teaching.exercises import with_action
 from tests.request_reply import spec
 from tests.spec_checks import ENGINES, agree
 from tests.toy_specs import Message, counter, letters, polls, shelves
+from tests.work_units import one_of
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lossy", [0, 1])
+@pytest.mark.parametrize("lossy", one_of([0, 1]))
 @pytest.mark.parametrize("servers", [1, 2, 3])
 def test_engines_agree_on_message_passing(servers, lossy):
     result = agree(letters.bind(servers=servers, lossy=lossy, values=2), invariants=[])
@@ -46,6 +47,7 @@ def test_engines_agree_at_a_violation_and_its_trace_is_shortest():
         assert row == expected
 
 
+@pytest.mark.slow
 def test_a_violation_outside_the_constraint_is_found_but_not_counted():
     model = letters.bind(servers=3, starts=1)
     outside = agree(model, constraint="s.messages.size <= 2", to_the_end=True)
@@ -322,7 +324,7 @@ COUNTS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("constants", "states", "depth"), COUNTS)
+@pytest.mark.parametrize(("constants", "states", "depth"), one_of(COUNTS))
 def test_explored_to_the_end_it_holds_on_both_engines(constants, states, depth):
     model = spec.bind(**constants)
     native, python = (explore(model, engine=engine) for engine in ("native", "python"))

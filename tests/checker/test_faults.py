@@ -20,6 +20,7 @@ from protocol_lab.simulation.simulate import simulate
 from protocol_lab.traces.walk import Moment, Walk
 from tests.spec_checks import ENGINES
 from tests.toy_specs import asserts_few
+from tests.work_units import one_of
 
 LATE = 260
 """The state in which something is wrong: beyond those that the dry run looks at."""
@@ -191,7 +192,7 @@ def test_what_came_before_a_fault_counts(to_the_end):
         assert results[0].violating == results[1].violating
 
 
-@pytest.mark.parametrize("place", ["action", "invariant", "step invariant", "constraint"])
+@pytest.mark.parametrize("place", one_of(["action", "invariant", "step invariant", "constraint"]))
 def test_a_walk_ends_at_a_fault(place):
     result = simulate(counting(place, division_by_zero).bind(), walks=3, steps=900, progress=False)
     assert result.verdict == "undecided"
@@ -309,6 +310,7 @@ def test_compiled_code_has_64_bits_and_says_so(number):
 # --- Initial states over the storage -------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("most", "verdict", "distinct"), [(124, "violated", 5), (999, "undecided", 8)]
 )

@@ -49,6 +49,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_kernel_is_compiled_again_and_one_line_says_so(home, capsys, damage):
     distinct, compiled = searched()

@@ -280,6 +280,7 @@ def by_python(model: Model, row: bytes, case: int) -> bytes:
     return bytes(after)
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 @pytest.mark.parametrize("part", one_in(4, range(PARTS)))
 def test_all_engines_evaluate_in_pythons_order(part):
@@ -296,6 +297,7 @@ def test_all_engines_evaluate_in_pythons_order(part):
     assert result.distinct == len(wanted) + len(starts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["python", "native"])
 @pytest.mark.parametrize(("body", "told"), REFUSED)
 def test_what_would_be_evaluated_in_another_order_is_refused(body, told, engine):

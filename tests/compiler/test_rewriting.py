@@ -8,6 +8,7 @@ from protocol_lab.compiler.operations import records
 from protocol_lab.errors import KitDefect
 from protocol_lab.explore import explore
 from tests.one_action import declare, found, told
+from tests.work_units import one_of
 
 BEFORE = '''
 FACTOR = 7
@@ -83,7 +84,7 @@ ENDLESS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", ENDLESS)
+@pytest.mark.parametrize("body", one_of(ENDLESS))
 def test_a_loop_without_an_end_is_told_by_compiled_code_which_nothing_can_interrupt(
     monkeypatch, body
 ):

@@ -27,6 +27,7 @@ from protocol_lab.stepper.live import Background
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests import PATIENCE, request_reply
 from tests.toy_specs import CounterConstants, counter, letters
+from tests.work_units import one_in
 
 # --- The oracle ------------------------------------------------------------------------------
 
@@ -175,7 +176,7 @@ MODELS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [ALL_STATES, FROM_HERE])
-@pytest.mark.parametrize(("model", "names"), MODELS)
+@pytest.mark.parametrize(("model", "names"), one_in(4, MODELS))
 def test_every_distance_is_that_of_a_plain_search(model, names, way):
     near = by_search(model, names) if way == FROM_HERE else Nearness(model, names)
     assert near.prepare() == (way == ALL_STATES)
@@ -216,6 +217,7 @@ def test_what_does_not_fit_is_a_bound_and_no_exception(way):
     ]
 
 
+@pytest.mark.slow
 def test_states_and_memory_are_bounded():
     model = letters.bind(servers=3, values=4, starts=1)
     near = Nearness(model, ["few_letters"], max_states=100)
@@ -229,6 +231,7 @@ def test_states_and_memory_are_bounded():
 # --- Stopping, and asking from two threads -----------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_stopped_question_has_no_answer_and_the_next_one_has():
     model = letters.bind(servers=3, values=3, starts=1)
     row = next(initial(model)).row

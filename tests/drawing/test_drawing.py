@@ -18,6 +18,7 @@ from protocol_lab.drawing.pictures import film_strip, moment_picture, picture_st
 from protocol_lab.drawing.svg import text_width
 from protocol_lab.model import transitions as stepping
 from protocol_lab.traces import scenarios
+from tests.work_units import one_in
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -154,7 +155,7 @@ def are_apart(one, other):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "constants"), WALKS)
+@pytest.mark.parametrize(("name", "constants"), one_in(16, WALKS))
 def test_every_picture_is_well_formed_and_nothing_overlaps(name, constants):
     model = load(name).bind(**constants)
     rows = walk(model, 60)
@@ -397,6 +398,7 @@ def sizes_seen(svg):
     return [scale * float(each.get("font-size")) for scale, each in own if each.text]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

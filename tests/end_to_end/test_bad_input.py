@@ -84,12 +84,14 @@ WORDS: dict[str, list[str]] = {
 """Command lines with a gap, and what may not stand there."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", WORDS, ids=lambda line: line.split()[0] + line.split()[-1][:-3])
 def test_what_an_option_refuses(capsys, line):
     for text in WORDS[line]:
         refused(capsys, 3, *(word.replace("{}", text) for word in line.split()))
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_memory_bounds_the_reference_engine_too(capsys):
     words = ["check", *SMALL, "--engine", "python", "--memory", "0.001", "--json"]

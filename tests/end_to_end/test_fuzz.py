@@ -27,6 +27,7 @@ def fuzzed(numbers, folder) -> list[dict]:
     return sorted(found, key=lambda each: each["number"])
 
 
+@pytest.mark.slow
 def test_a_spec_depends_on_its_seed_and_number_only():
     assert generate(SEED, 3) == generate(SEED, 3)
     assert generate(SEED, 3) != generate(SEED, 4)
@@ -34,10 +35,10 @@ def test_a_spec_depends_on_its_seed_and_number_only():
 
 
 @pytest.mark.slow
-def test_eight_specs(tmp_path):
-    reports = fuzzed(range(8), tmp_path)
+def test_four_specs(tmp_path):
+    reports = fuzzed(range(4), tmp_path)
     assert [each for each in reports if each["differences"]] == []
-    assert sum(each["compared"] for each in reports) > 250
+    assert sum(each["compared"] for each in reports) > 120
 
 
 @pytest.mark.rarely
@@ -70,6 +71,7 @@ def test_a_difference_is_kept(tmp_path, monkeypatch, capsys):
     assert (kept / "spec.py").read_text(encoding="utf-8") == generate(7, 1)
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_a_difference_between_engines_is_seen(here, monkeypatch):
     """A step that the reference engine does not take is told by what is counted."""

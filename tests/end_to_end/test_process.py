@@ -74,6 +74,7 @@ def test_an_interrupt_while_compiling(tmp_path):
     assert report["verdict"] == "undecided"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_behind_standard_output():
     with open("/dev/full", "w", encoding="utf-8") as full:
@@ -87,6 +88,7 @@ def test_a_full_disk_behind_standard_output():
     assert json.loads(out)["error"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough():
     kit = start("specs")
     kit.stdout.close()

@@ -38,6 +38,7 @@ def kept() -> list:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("told", "broken"), kept())
 def test_a_mark_stands_at_or_before_the_loss(told, broken):
     walk = play(told)

@@ -19,6 +19,7 @@ from protocol_lab.grading.labs import find_submissions, load_lab
 from protocol_lab.grading.submissions import read_submission
 from tests import ROOT
 from tests.grading.submissions import graded, solution_with
+from tests.work_units import one_of
 
 LAB = load_lab("primary_backups")
 LABS = ["primary_backups", "election", "compactor"]
@@ -142,6 +143,7 @@ return TAKEN
 """A safe way to send again that has many states, since it does not look what is on its way."""
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_a_state_that_was_not_expanded_is_no_dead_end(tmp_path):
     grade = graded(LAB, solution_with(LAB, send_again=RESENDS.format(then="")), "come back",
@@ -149,6 +151,7 @@ def test_a_state_that_was_not_expanded_is_no_dead_end(tmp_path):
     assert (grade.points, grade.reason) == (25, "")
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_frames_are_asked_of_every_state(tmp_path, compiled_from_the_start):
     late = RESENDS.format(then="if len(s.updates) == 6:\n    s.crashed = c.crashes")
@@ -195,7 +198,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["", os.curdir, "{here}"])
+@pytest.mark.parametrize("path", one_of(["", os.curdir, "{here}"]))
 def test_modules_beside_a_submission_are_never_run(path, here):
     hand_in(here, {FILE: "x = 1"})
     for name in ("secrets", "json", "numba", "usercustomize", "a_spec/__init__"):
@@ -236,7 +239,7 @@ SLOW = solution_with(LAB, receive="if h39(1) == 5:\n    return 'a'\nreturn TAKEN
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for the process in /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", one_of([signal.SIGINT, signal.SIGTERM, signal.SIGKILL]))
 def test_an_interrupt_kills_the_worker_and_keeps_what_was_graded(number, here):
     hand_in(here, {f"all/ann/{FILE}": "x = 1", f"all/bob/{FILE}": SLOW})
     words = ["all", "--csv", "g.csv", "--junit", "g.xml", "--json"]

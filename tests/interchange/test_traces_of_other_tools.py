@@ -240,6 +240,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_does_not_fit_is_refused_in_one_sentence(kind):
     text, sentence = REFUSED[kind]

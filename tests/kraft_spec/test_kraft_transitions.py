@@ -173,6 +173,7 @@ def test_only_a_leader_outside_of_its_configuration_is_counted_by_the_broken_rul
 # --- Links and majorities ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("down", "added", "expected"),
     [

@@ -194,6 +194,7 @@ def test_a_lost_server_comes_back_once_and_as_another():
     assert "has its disk" in refusal(again, row, "restart_without_state(server=1)")
 
 
+@pytest.mark.slow
 def test_with_ignored_identity_a_server_is_told_that_it_leads():
     """The shortest story: the leader comes back with nothing, and hears that it is the leader."""
     constants = {"max_crashes": 1, "max_disconnected_pairs": 1, "max_empty_restarts": 1}

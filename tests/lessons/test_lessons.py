@@ -49,6 +49,7 @@ def right_answers(name: str) -> list[str]:
     return [each["options"][each["right"]]["text"] for each in asks]
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_the_notebooks():
     """Each was computed by the notebook's own cells, which settle the same questions."""
     assert right_answers("kafka/one_record") == [
@@ -99,6 +100,7 @@ def test_a_bad_file_gets_a_sentence_with_its_line(text, line, words):
     assert words in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_stepper_goes_from_beat_to_beat_and_resumes_there():
     stepper = PlainStepper(lesson_named("kafka/the_talk"))
     beats = stepper.lesson["beats"]
@@ -204,6 +206,7 @@ def test_a_question_about_the_board_is_answered_by_its_cells():
 # --- A lesson as one file: nothing is fetched, and on paper there is a page a beat ---------------
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_a_deck_needs_no_other_file_and_has_the_notes(tmp_path):
     file = tmp_path / "deck.html"

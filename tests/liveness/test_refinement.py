@@ -287,6 +287,7 @@ def test_kip_320_refines_a_log_of_committed_records():
     assert (found.verdict, found.distinct, found.abstract_distinct) == ("holds", 5_973, 4)
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_with_three_replicas_as_well():
     spec = load("kafka.kip_320")

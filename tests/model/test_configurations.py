@@ -12,6 +12,7 @@ from protocol_lab.explore import explore
 from protocol_lab.model.constants import DEFAULT, Configuration, bind, capacities, show
 from protocol_lab.model.evaluation import keeping_results, kept
 from protocol_lab.model.transitions import evaluate, initial
+from tests.work_units import one_in
 
 CHAINING = "bookkeeper.ledger_chaining"
 
@@ -81,6 +82,7 @@ def test_a_name_that_is_not_there_gets_one_sentence_with_those_that_are():
         load(CHAINING).bind("huge")
 
 
+@pytest.mark.rarely
 def test_the_command_line_takes_it_and_lists_it(capsys):
     words = ["check", CHAINING, "--config", "shipped", "--set", "ledger_limit=1", "--json"]
     assert main(words) == 0
@@ -110,7 +112,7 @@ def test_every_configuration_can_be_bound(name, configuration):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "configuration"), counted())
+@pytest.mark.parametrize(("name", "configuration"), one_in(3, counted()))
 def test_its_size_is_what_a_search_finds(name, configuration):
     found = explore(load(name).bind(configuration.name), progress=False)
     path = len(found.trace_rows) if found.violated else None

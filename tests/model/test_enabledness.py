@@ -15,6 +15,7 @@ from protocol_lab.model.transitions import attempts
 from protocol_lab.simulation.simulate import simulate
 from tests.spec_checks import ENGINES, agree
 from tests.toy_specs import Constants, Server
+from tests.work_units import one_of
 
 
 class Note(Struct):
@@ -106,7 +107,7 @@ def told_by_number(number: int) -> Property:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("servers", [1, 2])
+@pytest.mark.parametrize("servers", one_of([1, 2]))
 def test_every_engine_counts_the_states_in_which_it_is_so(servers):
     """As many states break each invariant as the transitions of the states say."""
     asked = replace(spec, invariants=[told_by_number(number) for number in range(7)])
@@ -127,6 +128,7 @@ def test_every_engine_counts_the_states_in_which_it_is_so(servers):
     assert walks.violated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_it_can_be_typed_and_declared(engine):
     model = spec.bind(servers=2)

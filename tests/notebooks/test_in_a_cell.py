@@ -40,6 +40,7 @@ def cell_line(monkeypatch):
     return lines
 
 
+@pytest.mark.slow
 def test_a_cell_says_that_it_compiles_then_counts_then_nothing(cell_line, capsys):
     with ProgressBar("kafka.some") as bar:
         time.sleep(0.2)

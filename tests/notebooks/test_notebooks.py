@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -36,15 +37,10 @@ from tests.notebook_outputs import (
 from tests.spec_checks import packages
 from tests.temporal_verdicts import notebook_environment, told_by_notebook
 
-FIRST = "00_start_here"
-"""The one notebook whose run belongs to a quick test: others compile for ten seconds or more."""
-
 
 def _marks(path: Path) -> list[pytest.MarkDecorator]:
-    name = name_of(path)
     uses_spark = any("local_session()" in cell.source for cell in code_cells(read(path)))
-    spark = [pytest.mark.spark] if uses_spark else []
-    return spark if name == FIRST else [*spark, pytest.mark.slow]
+    return [pytest.mark.slow, *([pytest.mark.spark] if uses_spark else [])]
 
 
 every = pytest.mark.parametrize("path", notebooks(), ids=name_of)
@@ -378,22 +374,24 @@ TASKS = (
 out."""
 
 
+@cache
+def all_code() -> str:
+    return "\n".join(cell.source for path in notebooks() for cell in code_cells(read(path)))
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_every_exercise_and_challenge_keeps_a_place(task):
-    sources = [cell.source for path in notebooks() for cell in code_cells(read(path))]
-    shown = (f'challenge("{task}")', f".{task}.check(")
-    assert any(each in source for source in sources for each in shown)
+    assert f'challenge("{task}")' in all_code() or f".{task}.check(" in all_code()
 
 
 @pytest.mark.parametrize("package", packages())
 def test_every_exercise_of_a_protocol_keeps_a_place(package):
     """Its challenges: `test_challenges`."""
-    sources = "".join(cell.source for path in notebooks() for cell in code_cells(read(path)))
     folder = ROOT / f"{package}_spec" / "exercises"
     written = "".join(each.read_text(encoding="utf-8") for each in folder.glob("*.py"))
     tasks = re.findall(r"^@exercise[\s\S]*?^def (\w+)\(", written, re.MULTILINE)
     assert tasks
-    assert [task for task in tasks if f".{task}.check(" not in sources] == []
+    assert [task for task in tasks if f".{task}.check(" not in all_code()] == []
 
 
 def test_the_start_notebook_leads_to_every_folder():

@@ -13,6 +13,7 @@ from protocol_lab.explore import explore
 from protocol_lab.teaching.exercises import Exercise
 from protocol_lab.traces.walk import Walk
 from tests.notebook_outputs import FOLDER, asks, code_cells, read
+from tests.work_units import one_of
 
 NOTEBOOK = FOLDER / "your_own" / "01_primary_backup.ipynb"
 
@@ -73,7 +74,8 @@ def engines_agree(model, native: bool):
     return results[0]
 
 
-@pytest.mark.parametrize("native", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("native", one_of([False, pytest.param(True, marks=pytest.mark.slow)]))
 def test_the_story_of_the_notebook(cells, native):
     stages = ("own-guess-1", "own-guess-2", "own-guess-3", "own-restart-code", "own-guess-5")
     KEPT["own-restart-code"] = KEPT["own-explore-4"]  # which declares the worked answer as well

@@ -93,6 +93,7 @@ def all_but_the_first(c):
     return nodes_up_to(c.replicas) & ~2
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_the_worked_answer_passes():
     assert ALIKE.check(ALIKE.answer).passed

@@ -93,6 +93,7 @@ def asked_in(name: str) -> list[dict[str, Any]]:
     return [each.data[KEPT] for each in outputs if KEPT in each.get("data", {})]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", rows("Where to stop and ask"), ids=lambda row: row[1][:40])
 def test_a_question_is_asked_there_and_answered_as_the_run_says(row):
     where, question, answer, wrong, reply = row

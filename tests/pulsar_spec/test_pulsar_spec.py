@@ -17,6 +17,7 @@ from protocol_lab.traces.scenarios import play, scenario
 from pulsar_spec.exercises import compaction as exercises
 from pulsar_spec.exercises.crash_points import crash_points
 from tests.spec_checks import agree, bind, walk
+from tests.work_units import one_in
 
 BASE, LEAK_FIXED, DUPLICATE_FIXED = SPECS = (
     "pulsar.compaction",
@@ -145,6 +146,7 @@ def test_a_consumer_waits_for_what_will_be_sent():
 # --- Compaction in one line ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("retain", [False, True])
 def test_compaction_is_a_groupby(retain):
     """The ledger has the last message of each key, by id: every third of the 729 topics."""
@@ -233,6 +235,7 @@ def test_what_must_be_reachable_is_reached(name):
     assert idle.never_reached == ["everything_ends"], "a consumer that does nothing never finishes"
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_what_the_fixes_cost():
     """In steps: one more and one less in every compaction, of which there are three."""
@@ -256,6 +259,7 @@ TRIMMED = {"trims_topic": True}
 IN_STAGES = {"reads_in_two_stages": True}
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_with_all_rules_off_the_states_are_those_of_the_original():
     claims = ["type_safe", "compaction_horizon_correctness"]
@@ -266,20 +270,23 @@ def test_with_all_rules_off_the_states_are_those_of_the_original():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "constants", "steps"),
-    [
-        ("compaction_horizon_correctness", {"drops_null_values": True}, 5),
-        ("ends_with_latest_values", {"drops_null_values": True}, 6),
-        ("deletions_reach_consumers", {"drops_null_values": True}, 8),
-        ("living_keys_end_with_latest_values", {"drops_null_values": True}, None),
-        ("living_keys_end_with_latest_values", TRIMMED, None),
-        ("living_keys_end_with_latest_values", IN_STAGES, None),
-        ("living_keys_end_with_latest_values", {**TRIMMED, **IN_STAGES}, 9),
-        ("ends_with_latest_values", {**TRIMMED, **IN_STAGES, "updates_together": True}, 8),
-        ("deletions_reach_consumers", {}, None),
-        ("compaction_horizon_correctness", {"max_lost_answers": 1}, 7),
-        ("null_key_messages_are_not_lost", {}, 5),
-        ("null_key_messages_are_not_lost", {"retain_null_key": True}, None),
-    ],
+    one_in(
+        4,
+        [
+            ("compaction_horizon_correctness", {"drops_null_values": True}, 5),
+            ("ends_with_latest_values", {"drops_null_values": True}, 6),
+            ("deletions_reach_consumers", {"drops_null_values": True}, 8),
+            ("living_keys_end_with_latest_values", {"drops_null_values": True}, None),
+            ("living_keys_end_with_latest_values", TRIMMED, None),
+            ("living_keys_end_with_latest_values", IN_STAGES, None),
+            ("living_keys_end_with_latest_values", {**TRIMMED, **IN_STAGES}, 9),
+            ("ends_with_latest_values", {**TRIMMED, **IN_STAGES, "updates_together": True}, 8),
+            ("deletions_reach_consumers", {}, None),
+            ("compaction_horizon_correctness", {"max_lost_answers": 1}, 7),
+            ("null_key_messages_are_not_lost", {}, 5),
+            ("null_key_messages_are_not_lost", {"retain_null_key": True}, None),
+        ],
+    ),
 )
 def test_what_each_rule_changes(broken, constants, steps):
     result = explored(V4_2, [broken], **{**ONE_READER, **constants})

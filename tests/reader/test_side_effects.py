@@ -28,6 +28,7 @@ from protocol_lab.explore import explore
 from protocol_lab.reader.side_effects import may_refuse_changed
 from tests.checker.test_faults import LATE, Nothing, State, counting
 from tests.spec_checks import ENGINES
+from tests.work_units import one_of
 
 
 def note(s) -> str:
@@ -66,7 +67,7 @@ def late_effect_in_a_loop(s, c):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", [*ENGINES, "spark"])
+@pytest.mark.parametrize("engine", one_of([*ENGINES, "spark"]))
 @pytest.mark.parametrize(
     "faulty",
     [late_effect, late_effect_of_a_helper, late_effect_passed_on, late_effect_in_a_loop],
@@ -107,6 +108,7 @@ def test_guards_before_effects_are_proven_by_syntax():
         assert may_refuse_changed(each)
 
 
+@pytest.mark.rarely
 @pytest.mark.parametrize("name", spec_names())
 def test_no_action_of_the_kit_needs_a_comparison_after_a_refusal(name):
     unproven = [each.name for each in load(name).actions if may_refuse_changed(each.function)]

@@ -14,6 +14,7 @@ from protocol_lab.model.layout import named_values
 from protocol_lab.model.state_view import view
 from tests.one_action import declare, found, told
 from tests.spec_checks import ENGINES, agree
+from tests.work_units import one_in
 
 # --- Slots that are not in use -------------------------------------------------------------------
 
@@ -56,6 +57,7 @@ def test_a_field_takes_no_number_that_stands_for_nothing(monkeypatch, body, engi
     assert NO_VALUE[body] in told(declare(body), engine, monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("index", "left"), [(0, 2), (1, 1)])
 def test_an_item_of_a_sequence_is_removed_and_the_later_ones_move_up(index, left):
     body = f"remove_at(s.log, {index})\ns.found = 10 * s.log.length + s.log.items[0].text"
@@ -232,6 +234,7 @@ TAKEN_OUT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", TAKEN_OUT)
 def test_the_first_item_is_taken_out_and_the_last_is_read(body):
     assert found(declare(body)) == TAKEN_OUT[body]
@@ -253,6 +256,7 @@ NO_ITEM = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("body", NO_ITEM)
 def test_an_item_that_is_not_there_is_told(monkeypatch, body, engine):
@@ -275,6 +279,7 @@ def fill(numbers, value):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", LISTS)
 def test_a_function_keeps_a_list_of_numbers(body):
     assert found(declare(body, before=FILL)) == LISTS[body]
@@ -430,6 +435,7 @@ def is_empty(nodes: NodeSet(Server)):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "result"),
     [
@@ -523,7 +529,7 @@ SAME = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", SAME)
+@pytest.mark.parametrize("body", one_in(3, SAME))
 def test_a_named_value_is_compared_with_its_name(body):
     assert found(declare(body, before=HELPERS)) == SAME[body]
 

@@ -97,6 +97,7 @@ def test_what_a_hasty_manager_writes_is_none(page):
     )
 
 
+@pytest.mark.slow
 def test_each_changed_log_is_refused_or_explained(page):
     log = [line for line in Transaction(seed=3).run() if "other" not in line]
     first = log[0].split()[1]

@@ -230,6 +230,7 @@ def test_the_estimate_is_chao2():
 # --- Losses that a search does not reach -------------------------------------------------------
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.spec)
 def test_losses_in_configurations_too_large_to_be_exhausted(loss, tmp_path, capsys):

@@ -98,6 +98,7 @@ def test_each_frame_shows_what_the_stepper_shows_in_its_state():
     assert widths["narrow"] < widths["small"] < widths["wide"]
 
 
+@pytest.mark.slow
 def test_a_session_stands_where_it_did():
     session = begin(scenario("talk_46_56_found_scenario"))
     session.walk.go_to(3)

@@ -13,6 +13,7 @@ from protocol_lab.site.pages import Pages, exercise_cells, run_in_a_page
 from protocol_lab.spec_files import value_of_cells
 from protocol_lab.teaching.questions import KEPT, STEPPER, ask
 from tests import ROOT
+from tests.work_units import one_of
 
 DRAWING = {"data": {"text/html": '<div class="lab-static"></div>'}}
 
@@ -155,7 +156,7 @@ def test_code_that_nothing_runs_in_a_page_is_left_out(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", notebook_names(None))
+@pytest.mark.parametrize("name", one_of(notebook_names(None)))
 def test_every_stepper_of_every_notebook_is_made(name):
     pages = Pages(ROOT, [name])
     pages.source(name)

@@ -15,6 +15,7 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import successors
 from tests.spec_checks import NO_SESSION, spark_search
 from tests.toy_specs import letters
+from tests.work_units import one_in
 
 INTERRUPTED_AT = 5
 DEEPER = INTERRUPTED_AT - 1
@@ -55,6 +56,7 @@ def expected() -> dict:
     return {name: getattr(found, name) for name in COUNTS}
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_as_if_nothing_had_happened(begun, expected, tmp_path):
     shutil.copytree(begun, tmp_path / "run")
     assert search(tmp_path / "run") == expected
@@ -120,7 +122,7 @@ REPAIRED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("harm", REPAIRED)
+@pytest.mark.parametrize("harm", one_in(4, REPAIRED))
 def test_what_is_damaged_is_made_again(begun, expected, tmp_path, harm):
     folder = tmp_path / "run"
     shutil.copytree(begun, folder)
@@ -128,6 +130,7 @@ def test_what_is_damaged_is_made_again(begun, expected, tmp_path, harm):
     assert search(folder) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [None, "{", '{"spec": "another"}'])
 def test_a_folder_whose_manifest_is_another_is_refused(begun, tmp_path, content):
     folder = tmp_path / "run"
@@ -138,6 +141,7 @@ def test_a_folder_whose_manifest_is_another_is_refused(begun, tmp_path, content)
         search(folder)
 
 
+@pytest.mark.slow
 def test_a_level_that_is_damaged_while_a_search_runs_is_never_read(tmp_path, expected):
     folder = tmp_path / "run"
 

@@ -62,6 +62,7 @@ def without_spark(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
 
 
+@pytest.mark.slow
 def test_without_spark_a_search_and_a_session_say_so(without_spark):
     model = load("kafka.finite_replicated_log").bind()
     for ask in (lambda: explore(model, engine="spark"), local_session):

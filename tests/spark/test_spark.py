@@ -99,6 +99,7 @@ def test_counts_are_the_native_ones(session):
     assert [level["where"] for level in result.levels[1:]] == ["spark"] * result.depth
 
 
+@pytest.mark.rarely
 def test_a_random_spec_gives_the_same_answers(session, here):
     """`python3 lab.py fuzz` compares many."""
     which = (7, 18)  # of the seed and the number whose levels are large enough for Spark
@@ -133,6 +134,7 @@ def test_a_trace_is_shortest_and_legal(session):
     assert spark.violation_reason
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
     """Every state keeps the smallest (parent, action) of all that led there one level before."""
@@ -416,6 +418,7 @@ def test_a_job_that_spark_gave_up_for_lost_executors_is_run_again(
     assert len(list((tmp_path / "run").glob("level-*/"))) == len(again.levels)
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_a_folder_that_another_search_works_in_is_refused(tmp_path):
     model = letters.bind(servers=2, starts=1)
@@ -518,6 +521,7 @@ def test_states_and_edges_answer_sql(session):
         Walk.to(NativeSearch(model, asked).run(), fingerprint)
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_edges_start_in_states_that_the_search_has_expanded(session):
     """From the violating state a step can't be computed."""
@@ -541,6 +545,7 @@ def test_edges_start_in_states_that_the_search_has_expanded(session):
     assert list(map(tuple, broken)) == [(["goes_on"],)]
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_tables_are_parquet_that_others_open_and_distances_are_the_fewest_steps(session, tmp_path):
     spec = replace(letters, step_invariants=[*letters.step_invariants, Property(values_last)])

@@ -10,6 +10,7 @@ from protocol_lab.stepper.stage import Stage
 from tests.browser.test_stepper_on_a_page import LARGEST
 from tests.drawing.test_arrangement import are_apart, places
 from tests.spec_checks import take_random_steps
+from tests.work_units import one_of
 
 BESIDE_THE_FILE_BROWSER = (662, 417)
 """The picture's room in JupyterLab at 1280x720, with its file browser open, in pixels."""
@@ -27,7 +28,7 @@ def walked(name, seed, steps):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LARGEST)
+@pytest.mark.parametrize("name", one_of(LARGEST))
 def test_beside_an_open_file_browser_random_walks_have_type_of_full_size(name):
     """And are not scrolled sideways; those of three clients are, a little, up and down."""
     across, down = BESIDE_THE_FILE_BROWSER
@@ -64,7 +65,7 @@ def smallest_type(walk):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LARGEST)
+@pytest.mark.parametrize("name", one_of(LARGEST))
 def test_from_the_last_row_the_type_of_random_walks_can_be_read(name):
     for seed in range(4):
         assert smallest_type(walked(name, seed, 14)) >= 20, seed
@@ -87,7 +88,7 @@ LARGE_SCENARIOS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LARGE_SCENARIOS)
+@pytest.mark.parametrize("name", one_of(LARGE_SCENARIOS))
 def test_from_the_last_row_the_type_of_scenarios_can_be_read(name):
     walk = replay(name).walk
     walk.last()
@@ -95,7 +96,7 @@ def test_from_the_last_row_the_type_of_scenarios_can_be_read(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LARGEST)
+@pytest.mark.parametrize("name", one_of(LARGEST))
 def test_for_an_audience_nothing_overlaps_or_is_cut(name):
     walk = walked(name, 2, 20)
     stage = Stage(FOR_AN_AUDIENCE, for_audience=True)
@@ -111,6 +112,7 @@ _CARD = re.compile(r'data-part="(card [^"]*)"[^>]*><rect x="([-\d.]+)" y="([-\d.
 _AXIS = re.compile(r'<text x="([-\d.]+)" y="([-\d.]+)"[^>]*text-anchor="middle"[^>]*>offset 0<')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["talk_46_56_found_scenario", "talk_57_eligible_leader_replicas", "kip_101_weak_isr"]
 )

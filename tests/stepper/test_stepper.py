@@ -475,6 +475,7 @@ def test_a_first_answer_is_replaced_by_that_of_all_states(walk, monkeypatch):
     assert {each["short"] for each in stepper.near["after"].values()} == {""}
 
 
+@pytest.mark.slow
 def test_the_picture_is_arranged_for_its_room(talk):
     wide = ask(talk, "room", width=1200, height=400)["panel"]
     assert wide["svg"] != ask(talk, "room", width=500, height=500)["panel"]["svg"]

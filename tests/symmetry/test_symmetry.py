@@ -39,7 +39,7 @@ from protocol_lab.symmetry.state_identity import Identity
 from protocol_lab.symmetry.symmetry_check import all_renamings, check_alike, renamed, smallest_name
 from tests.request_reply import spec as request_reply
 from tests.spec_checks import agree, cases_of
-from tests.work_units import one_in
+from tests.work_units import one_in, one_of
 
 # --- Canonical forms ---------------------------------------------------------------------------
 
@@ -129,6 +129,7 @@ def known_by(rows: list[bytes]) -> list[int]:
     return identity.prints(words, len(rows), np.ones(len(rows), np.uint8))[0].tolist()
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(states, states, st.sampled_from(RENAMINGS))
@@ -184,6 +185,7 @@ def test_a_trace_is_a_path_of_the_protocol_and_as_short_as_without_symmetry():
         assert row == expected
 
 
+@pytest.mark.slow
 def test_it_is_said_what_was_counted(capsys):
     assert main(["check", "kafka.kip_320", "--set", "replicas=2", "--symmetry"]) == 0
     assert "2,987 distinct states up to renaming replicas" in capsys.readouterr().out
@@ -313,7 +315,7 @@ def forgetting(*names: str) -> Spec:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize("symmetry", one_of([False, True]))
 def test_a_view_counts_states_once_that_differ_in_what_it_erases(symmetry):
     model = forgetting("crashes").bind(clients=2, remembers="on_disk")
     seen = agree(model, view=True, symmetry=symmetry, progress=False)

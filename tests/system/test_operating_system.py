@@ -222,10 +222,12 @@ def test_a_folder_goes_with_its_process():
     assert not Path(made.strip()).exists()
 
 
+@pytest.mark.slow
 def test_a_folder_goes_with_its_owner(goes_with_its_owner):
     goes_with_its_owner()
 
 
+@pytest.mark.slow
 def test_on_windows_a_folder_goes_with_its_owner(goes_with_its_owner, windows):
     goes_with_its_owner()
 
@@ -238,6 +240,7 @@ ASKING = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_no_other_room_asks_which_system_it_is_on():
     """`real` needs a system with signals, `site` is built where the tests run."""
     exempt = {"system", "real", "site"}

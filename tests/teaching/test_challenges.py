@@ -91,6 +91,7 @@ def test_every_challenge_is_in_a_notebook():
     assert [name for name in PARS if f'challenge("{name}")' not in sources] == []
 
 
+@pytest.mark.slow
 @every
 def test_a_challenge_is_complete_and_not_met_at_its_start(challenge):
     walk = challenge.begin()

@@ -59,6 +59,7 @@ def talk() -> Walk:
 # --- Links -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_links_are_short():
     """The longest of the shipped scenarios with all its captions, and without them."""
     walks = [play(read_scenario(path)) for path in scenarios_of("kafka")]

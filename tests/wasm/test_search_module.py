@@ -31,6 +31,7 @@ from real_systems.kafka.cluster_settings import FIRST
 from real_systems.promise_table import Row, Settings
 from tests import ROOT
 from tests.golden_table import Golden, as_told, golden_rows
+from tests.work_units import one_of
 
 NODE = shutil.which("node")
 
@@ -101,14 +102,10 @@ ROWS = [
     for row in golden_rows(file)
     if not (row.symmetry or row.property or row.condition)
 ]
-OFTEN = ("kafka.finite_replicated_log", "kafka.kip_101", "bookkeeper.quorum_coverage_fencing")
 SPECS = {row.spec_name: None for row in ROWS}
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [pytest.param(each, marks=() if each in OFTEN else pytest.mark.rarely) for each in SPECS],
-)
+@pytest.mark.parametrize("spec", one_of(SPECS))
 def test_golden_runs(spec):
     """All runs of one spec, with one module for each layout."""
     modules, run = {}, 0

@@ -60,6 +60,7 @@ def damaged(data: bytes, place: float = 0.5) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["w:gz", "zip"])
 @pytest.mark.parametrize("place", [0.5, 0.99])
 def test_a_damaged_archive_is_named(cluster, tmp_path, mode, place):
@@ -76,6 +77,7 @@ def test_a_damaged_archive_is_named(cluster, tmp_path, mode, place):
     assert [each.path.name for each in read([folder]).cluster.unread][:1] != []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("opener", "name"), [(gzip, "gz"), (bz2, "bz2"), (lzma, "xz")])
 def test_a_damaged_log_is_named(cluster, opener, name):
     log = cluster / "node2" / "server.log"
@@ -137,6 +139,7 @@ def test_nothing_leads_out_of_the_folder(cluster, tmp_path):
     assert not Path("/etc/evil.log").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _PATTERNS)
 def test_patterns_are_linear(kind):
     """A long line takes no second, whatever is repeated in it."""

@@ -15,6 +15,7 @@ from real_systems.kafka.logs.reading.lines.times import order_of, stamps_in
 from real_systems.kafka.logs.reading.sources import find_sources
 from real_systems.kafka.logs.report import CLUSTERS, recorded
 from tests.real_systems.kafka.log_layouts import COARSE, LAYOUTS, MERGED, rewritten
+from tests.work_units import one_in
 
 CLUSTER = "last_replica_without_elr_4.3.1"
 HERE = ["two_quick_changes_0.10.2.0", "told_failed_3.6.2", "fenced_elr_unclean_4.3.1", CLUSTER]
@@ -47,7 +48,7 @@ def plain(name: str) -> Cluster:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "layout", "merged"), CASES, ids=[f"{n}{'_merged' * m}" for n, _, m in CASES]
+    ("name", "layout", "merged"), one_in(4, CASES), ids=[f"{n}{'_merged' * m}" for n, _, m in CASES]
 )
 def test_every_layout_says_the_same(name, layout, merged, tmp_path):
     chosen = random.Random(name).choice(HERE)

@@ -80,6 +80,7 @@ def test_every_cluster_is_told():
     assert set(SAID) == {each.name.removesuffix(".tar.gz") for each in CLUSTERS.iterdir()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAID)
 def test_what_is_said_of_a_real_cluster(name):
     found = [str(each) for each in read([archive(name)]).findings]
@@ -144,6 +145,7 @@ def test_of_many_partitions_only_those_are_listed_that_something_is_said_of(unpa
     assert len(report.as_json()["partitions"]) == 50
 
 
+@pytest.mark.slow
 def test_topic_and_times_cut_it():
     whole = archive("last_replica_without_elr_4.3.1")
     assert set(read([whole]).partitions) == {"t-0"}
@@ -233,6 +235,7 @@ def test_logs_that_part_are_found_in_checkpoints_too(tmp_path):
     assert not read([tmp_path]).findings
 
 
+@pytest.mark.rarely
 @pytest.mark.spark
 def test_spark_gives_the_same_answers(unpacked):
     asked = {"topic": "__consumer_offsets", "check": True}
@@ -266,6 +269,7 @@ def test_clocks_that_disagree_are_said(unpacked):
     assert not any("Broker 3" in each for each in notes)
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_sentence(unpacked, tmp_path):
     with pytest.raises(LabError, match=r"There is no folder .*nowhere"):
         read([tmp_path / "nowhere"])

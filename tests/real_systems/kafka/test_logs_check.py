@@ -49,6 +49,7 @@ def with_records(name: str, records: list[MetadataRecord], lines: bool = False) 
     return Cluster(records=records, said=cluster(name).said if lines else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "count"), [*DATA.items(), ("empty_disk_without_elr_4.4.0", 24)])
 def test_a_real_metadata_log_is_a_run(name, count):
     answer = check_partition(cluster(name), "t-0")
@@ -125,6 +126,7 @@ def topic_of(name: str) -> str:
 SAMPLE = "told_failed_4.3.1"
 
 
+@pytest.mark.slow
 def test_changed_logs_are_refused():
     found = Counter()
     for what, _, records in mutants(cluster(SAMPLE).records, topic_of(SAMPLE)):
@@ -335,6 +337,7 @@ def test_an_operator_elects_uncleanly():
 # --- The command ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_says_it(capsys):
     without = str(CLUSTERS / "last_replica_without_elr_4.3.1.tar.gz")
     kept = str(CLUSTERS / "away_controller_4.3.1.tar.gz")

@@ -192,6 +192,7 @@ def test_no_record_is_lost_where_nothing_happens():
         assert cell.is_kept, settings
 
 
+@pytest.mark.slow
 def test_the_command(capsys, tmp_path):
     file = tmp_path / "server.properties"
     file.write_text(SERVER_PROPERTIES, encoding="utf-8")
@@ -215,6 +216,7 @@ def test_the_command(capsys, tmp_path):
 LAST_REPLICA = recorded_logs("last_replica_without_elr_4.3.1")
 
 
+@pytest.mark.rarely
 @pytest.mark.slow
 def test_from_the_end_of_logs_no_single_fault_loses_a_record():
     """All three are in sync, and the logs say enough."""
