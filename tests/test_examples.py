@@ -9,18 +9,16 @@ from protocol_lab.traces.walk import Walk
 from tests import ROOT
 from tests.work_units import one_in
 
+pytestmark = pytest.mark.slow
+
 FOLDER = ROOT / "examples"
 
 TLC_MANIFESTS = [
     ("two_phase_commit", {}, (288, 1_146, 11)),
     ("paxos", {}, (3_921, 23_563, 17)),
-    pytest.param(
-        "ewd998", {"pluscal": True}, (321_370, 2_808_396, 47), marks=pytest.mark.slow
-    ),
-    pytest.param(
-        "lamport_mutex", {"max_clock": 6}, (724_274, 2_729_079, 61), marks=pytest.mark.slow
-    ),
-]  # fmt: skip
+    ("ewd998", {"pluscal": True}, (321_370, 2_808_396, 47)),
+    ("lamport_mutex", {"max_clock": 6}, (724_274, 2_729_079, 61)),
+]
 """Distinct states, states generated and depth, as manifest.json of tlaplus/Examples has them."""
 
 
@@ -28,7 +26,6 @@ def explored(name: str, **constants):
     return explore(load(FOLDER / f"{name}.py").bind(**constants), progress=False)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "constants", "counts"), one_in(3, TLC_MANIFESTS))
 def test_counts_are_those_of_tlc(name, constants, counts):
     found = explored(name, **constants)
@@ -39,13 +36,11 @@ def test_counts_are_those_of_tlc(name, constants, counts):
     assert all(f"{each:,}" in docstring for each in counts)
 
 
-@pytest.mark.slow
 def test_counts_of_two_phase_commit_are_those_of_stateright():
     assert explored("two_phase_commit", rms=5).distinct == 8_832
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_symmetry_leaves_the_verdicts():
     for name in ("two_phase_commit", "paxos"):
         whole = explored(name)
@@ -55,7 +50,6 @@ def test_symmetry_leaves_the_verdicts():
         assert reduced.distinct < whole.distinct / 3
 
 
-@pytest.mark.slow
 def test_the_defects_that_the_examples_have_are_found():
     assert explored("paxos", any_value=True).violated == "one_value_is_chosen"
     mutex = explored("lamport_mutex", keeps_order=False)
@@ -63,7 +57,6 @@ def test_the_defects_that_the_examples_have_are_found():
     assert Walk.along(mutex).path[-1].depth == len(mutex.trace) + 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fairness", "verdict", "assumed"),
     [

@@ -82,7 +82,6 @@ def test_only_the_declared_maximum_ends_a_search(engine):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_on_spark_too_but_not_in_a_folder_that_was_named(tmp_path):
     wide = explore(spec.bind(slots=8, lines=7))
     result = explore(spec.bind(), engine="spark", progress=False)

@@ -89,7 +89,6 @@ def test_the_smallest_losses(name, constants, states):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_what_each_switch_mends():
     """The fixes hold where the defects were found; one confirmation needs no fix of defect 1."""
     for fence in (True, False):
@@ -100,7 +99,6 @@ def test_what_each_switch_mends():
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_a_close_that_overrides_a_recovery_is_safe_where_ensembles_are_private():
     held = explored(TODAY, **CLOSE_OVERRIDES, ignore_late_reads=True)
     assert (held.verdict, held.distinct) == ("holds", 724767)
@@ -110,7 +108,6 @@ def test_a_close_that_overrides_a_recovery_is_safe_where_ensembles_are_private()
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_one_crash_is_too_few_for_a_closed_ledger_on_two_bookies():
     held = explored(LIMBO, ack_quorum=2, fence_closed_ledgers=False)
     assert held.verdict == "holds"
@@ -118,7 +115,6 @@ def test_one_crash_is_too_few_for_a_closed_ledger_on_two_bookies():
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_a_bookie_in_limbo_that_tells_no_lac_answers_fewer_fence_requests():
     one = {"bookies": 1, "write_quorum": 1}
     told, silent = (explored(LIMBO, **one, limbo_tells_lac=each) for each in (True, False))
@@ -131,7 +127,6 @@ def test_a_bookie_in_limbo_that_tells_no_lac_answers_fewer_fence_requests():
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_two_bookies_that_have_the_entry_block_each_other():
     as_it_is, meant = (
         explored(TODAY, **SMALL, max_lost_messages=0, ignore_late_reads=each)
@@ -142,7 +137,6 @@ def test_two_bookies_that_have_the_entry_block_each_other():
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_a_recovery_from_a_positive_lac_gets_stuck_unless_it_counts_from_there():
     sizes = {"bookies": 1, "write_quorum": 1, "ack_quorum": 1, "send_limit": 2}
     stuck = explored(V4_13, ("no_stuck_lac",), **sizes)
@@ -151,7 +145,6 @@ def test_a_recovery_from_a_positive_lac_gets_stuck_unless_it_counts_from_there()
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_any_ensemble_reaches_more_than_the_smallest():
     sizes = {"write_quorum": 1, "ack_quorum": 1, "max_lost_messages": 1}
     smallest, chosen = (
@@ -366,7 +359,6 @@ def test_the_definitions_agree_in_every_state_with_six_bookies(name, distinct):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_a_capacity_ends_the_search_as_undecided():
     model = bind(CHAINING, clients=1, ledger_limit="none")
     result = agree(model)

@@ -288,7 +288,6 @@ def test_no_letter_is_too_small_on_any_beat(page, decks):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_no_letter_is_too_small_in_firefox(decks, tmp_path):
     if FIREFOX is None:
         not_run("There is no Firefox.")
@@ -404,7 +403,6 @@ _IN_FIREFOX = """(async () => {
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_firefox_plays_it_too(address, tmp_path):
     if FIREFOX is None:
         not_run("There is no Firefox.")

@@ -193,7 +193,6 @@ def test_a_press_settles_a_question_in_its_card_and_opens_what_follows(lab):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_a_saved_notebook_has_the_answer_in_one_fold(lab):
     notebook = lab([ASK, LATER])
     notebook.run_all()

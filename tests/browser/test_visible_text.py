@@ -166,7 +166,6 @@ def test_nothing_is_written_where_nothing_is_to_say(browser, cell):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_nothing_such_stands_in_jupyterlab(lab):
     begin = "from protocol_lab.notebook import challenge, replay, step"
     notebook = lab([begin, *ALL])
@@ -174,7 +173,6 @@ def test_nothing_such_stands_in_jupyterlab(lab):
     _walk(notebook.page.locator(".lab-stepper"))
 
 
-@pytest.mark.slow
 @pytest.mark.rarely
 def test_nothing_such_stands_on_a_page_of_the_site(browser, tmp_path):
     """Where the page's own Python answers."""

@@ -117,7 +117,6 @@ def compared(cache: Path, field: str, numbers: list[int]) -> list[str]:
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_structs_of_equal_names(tmp_path):
     """In both orders, and with kernels that other processes have compiled."""
     numbers = [*range(len(VARIANTS))]

@@ -281,7 +281,6 @@ def by_python(model: Model, row: bytes, case: int) -> bytes:
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 @pytest.mark.parametrize("part", one_in(4, range(PARTS)))
 def test_all_engines_evaluate_in_pythons_order(part):
     bodies = all_bodies()[part::PARTS]

@@ -120,7 +120,6 @@ def test_without_a_declaration_the_parameters_tell_it():
     assert lifelines(walk.model) == ["system"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", spec_names())
 def test_something_is_told_of_every_step_and_everything_has_a_lifeline(name):
     for seed in range(3):
@@ -195,7 +194,6 @@ DIAGRAMS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "constants"), one_in(4, DIAGRAMS))
 def test_diagrams_of_random_walks_are_readable(spec, constants):
     walk = random_walk(spec.bind(**constants), 35, seed=5)
@@ -274,7 +272,6 @@ def test_the_graph_around_a_state_marks_it_and_names_the_steps_from_it():
     assert len(graph_nodes(svg)) == len(after | {moment.row for moment in walk.path})
 
 
-@pytest.mark.slow
 def test_the_depth_is_chosen_so_that_the_graph_stays_readable():
     model = load("kafka.kip_320").bind()
     row = random_walk(model, 5, seed=2).row

@@ -92,7 +92,6 @@ def test_what_an_option_refuses(capsys, line):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_memory_bounds_the_reference_engine_too(capsys):
     words = ["check", *SMALL, "--engine", "python", "--memory", "0.001", "--json"]
     code, out, _ = run(capsys, *words)

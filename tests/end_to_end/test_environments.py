@@ -108,7 +108,6 @@ def test_an_environment_is_known_again_under_another_locale(kit):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 @pytest.mark.spark
 def test_spark_finds_the_same_in_odd_folders(kit):
     (kit / "on_spark.py").write_text(ON_SPARK, encoding="utf-8")

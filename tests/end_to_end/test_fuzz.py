@@ -72,7 +72,6 @@ def test_a_difference_is_kept(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_a_difference_between_engines_is_seen(here, monkeypatch):
     """A step that the reference engine does not take is told by what is counted."""
     original = reference.successors

@@ -57,7 +57,6 @@ def test_a_lab_starts_as_a_copy_without_what_is_the_instructors(here, capsys):
     assert "primary_backups" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_grades_are_a_table_csv_junit_and_pictures(here, first_part, capsys):
     hand_in(here / "all", "ann", solution_with(LAB))
     magic = "s.log[backup] = s.log[s.primary]\nreturn TAKEN"
@@ -89,7 +88,6 @@ def test_a_submission_that_does_not_end_is_stopped(here, first_part):
     assert grade.parts[0].reason == "it was stopped after 1 second"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of memory")
 def test_a_submission_that_wants_all_memory_is_refused_it(here, first_part):
     path = hand_in(here, "max", solution_with(LAB, receive=HUGE))

@@ -144,7 +144,6 @@ return TAKEN
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_a_state_that_was_not_expanded_is_no_dead_end(tmp_path):
     grade = graded(LAB, solution_with(LAB, send_again=RESENDS.format(then="")), "come back",
                    tmp_path)  # fmt: skip
@@ -152,7 +151,6 @@ def test_a_state_that_was_not_expanded_is_no_dead_end(tmp_path):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_frames_are_asked_of_every_state(tmp_path, compiled_from_the_start):
     late = RESENDS.format(then="if len(s.updates) == 6:\n    s.crashed = c.crashes")
     grade = graded(LAB, solution_with(LAB, send_again=late), "answer", tmp_path)

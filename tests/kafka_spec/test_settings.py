@@ -180,7 +180,6 @@ def is_settled(s) -> bool:
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 @pytest.mark.parametrize("faults", ["power cut", "pause"])
 @pytest.mark.parametrize("elr", [False, True])
 @pytest.mark.parametrize("min_isr", [1, 2])
@@ -239,7 +238,6 @@ def test_two_brokers_are_as_in_kip_966(min_isr, elr, faults):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "most"), one_in(2, [("native", 10**6), ("python", 220)]))
 def test_the_cells_of_the_table_are_as_they_were(engine, most):
     """`tests.wasm` asks the third engine, also for the shortest paths."""

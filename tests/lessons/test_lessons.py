@@ -207,7 +207,6 @@ def test_a_question_about_the_board_is_answered_by_its_cells():
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_a_deck_needs_no_other_file_and_has_the_notes(tmp_path):
     file = tmp_path / "deck.html"
     write_deck("kafka/02_away_and_back", file)

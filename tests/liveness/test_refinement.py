@@ -288,7 +288,6 @@ def test_kip_320_refines_a_log_of_committed_records():
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_with_three_replicas_as_well():
     spec = load("kafka.kip_320")
     found = check_property(spec.bind(), "refines_committed_log", progress=False)

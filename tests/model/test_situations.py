@@ -86,7 +86,6 @@ def seen(name: str, situation) -> bool:
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 @pytest.mark.parametrize("name", spec_names())
 def test_situations_exist(name):
     """What no scenario shows is searched for: in all states, where it is said not to exist."""

@@ -94,7 +94,6 @@ def all_but_the_first(c):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_the_worked_answer_passes():
     assert ALIKE.check(ALIKE.answer).passed
 
@@ -116,7 +115,6 @@ def test_a_wrong_answer_is_told_why(answer, told):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 @pytest.mark.parametrize(("bias", "seed"), [("rare", 5), ("swarm", 1)])
 def test_the_kept_table_of_walks(bias, seed):
     """Two of its figures that are soon met; `benchmarks.reduction --biases` measures them all."""

@@ -236,7 +236,6 @@ def test_what_must_be_reachable_is_reached(name):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_what_the_fixes_cost():
     """In steps: one more and one less in every compaction, of which there are three."""
     depths = {
@@ -260,7 +259,6 @@ IN_STAGES = {"reads_in_two_stages": True}
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_with_all_rules_off_the_states_are_those_of_the_original():
     claims = ["type_safe", "compaction_horizon_correctness"]
     for producer, states in [(True, 253361), (False, 45198)]:

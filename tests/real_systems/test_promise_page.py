@@ -88,7 +88,6 @@ def test_the_summary_comes_after_several_questions():
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", one_in(2, [cluster_page.PAGE, ledger_page.PAGE]), ids=["kafka", "bookkeeper"]
 )

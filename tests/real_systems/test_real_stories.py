@@ -63,7 +63,6 @@ EACH_RUN = (
 
 @pytest.mark.rarely
 @pytest.mark.real
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "release", "elr"), EACH_RUN)
 def test_on_real_brokers(name, release, elr):
     check_case(story_of(name), release, {"elr": elr})

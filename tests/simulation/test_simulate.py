@@ -231,7 +231,6 @@ def test_the_estimate_is_chao2():
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.spec)
 def test_losses_in_configurations_too_large_to_be_exhausted(loss, tmp_path, capsys):
     trace = str(tmp_path / "lost.txt")

@@ -28,7 +28,6 @@ def test_a_task_refuses_what_was_sent_to_another_owner():
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "code", "said"),
     one_in(

@@ -135,7 +135,6 @@ def test_a_trace_is_shortest_and_legal(session):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_no_parent_depends_on_how_the_work_is_divided(session, monkeypatch):
     """Every state keeps the smallest (parent, action) of all that led there one level before."""
     model = kip_320.spec.bind(**SMALL)
@@ -419,7 +418,6 @@ def test_a_job_that_spark_gave_up_for_lost_executors_is_run_again(
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_a_folder_that_another_search_works_in_is_refused(tmp_path):
     model = letters.bind(servers=2, starts=1)
     options = {"session": "none", "folder": tmp_path / "run", "driver_below": 10**9}
@@ -522,7 +520,6 @@ def test_states_and_edges_answer_sql(session):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_edges_start_in_states_that_the_search_has_expanded(session):
     """From the violating state a step can't be computed."""
     spec = counting("action", slot_past_the_end)
@@ -546,7 +543,6 @@ def test_edges_start_in_states_that_the_search_has_expanded(session):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_tables_are_parquet_that_others_open_and_distances_are_the_fewest_steps(session, tmp_path):
     spec = replace(letters, step_invariants=[*letters.step_invariants, Property(values_last)])
     model = spec.bind(servers=2, values=3, starts=2)

@@ -12,6 +12,8 @@ from tests.drawing.test_arrangement import are_apart, places
 from tests.spec_checks import take_random_steps
 from tests.work_units import one_of
 
+pytestmark = pytest.mark.slow
+
 BESIDE_THE_FILE_BROWSER = (662, 417)
 """The picture's room in JupyterLab at 1280x720, with its file browser open, in pixels."""
 
@@ -27,7 +29,6 @@ def walked(name, seed, steps):
     return walk
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", one_of(LARGEST))
 def test_beside_an_open_file_browser_random_walks_have_type_of_full_size(name):
     """And are not scrolled sideways; those of three clients are, a little, up and down."""
@@ -40,7 +41,6 @@ def test_beside_an_open_file_browser_random_walks_have_type_of_full_size(name):
         assert drawn["height"] <= (1.3 if name == "bookkeeper" else 1.15) * down, seed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGEST)
 def test_a_walk_has_one_scale_as_far_as_it_goes(name):
     walk = walked(name, 1, 14)
@@ -64,7 +64,6 @@ def smallest_type(walk):
     return min(sizes) * min(FOR_AN_AUDIENCE[0] / size[0], FOR_AN_AUDIENCE[1] / size[1])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", one_of(LARGEST))
 def test_from_the_last_row_the_type_of_random_walks_can_be_read(name):
     for seed in range(4):
@@ -87,7 +86,6 @@ LARGE_SCENARIOS = {
 """The smallest type of what is shown in talks, in pixels: 20 wherever it fits."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", one_of(LARGE_SCENARIOS))
 def test_from_the_last_row_the_type_of_scenarios_can_be_read(name):
     walk = replay(name).walk
@@ -95,7 +93,6 @@ def test_from_the_last_row_the_type_of_scenarios_can_be_read(name):
     assert smallest_type(walk) >= LARGE_SCENARIOS[name]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", one_of(LARGEST))
 def test_for_an_audience_nothing_overlaps_or_is_cut(name):
     walk = walked(name, 2, 20)
@@ -112,7 +109,6 @@ _CARD = re.compile(r'data-part="(card [^"]*)"[^>]*><rect x="([-\d.]+)" y="([-\d.
 _AXIS = re.compile(r'<text x="([-\d.]+)" y="([-\d.]+)"[^>]*text-anchor="middle"[^>]*>offset 0<')
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["talk_46_56_found_scenario", "talk_57_eligible_leader_replicas", "kip_101_weak_isr"]
 )

@@ -130,7 +130,6 @@ def known_by(rows: list[bytes]) -> list[int]:
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(states, states, st.sampled_from(RENAMINGS))
 def test_states_are_known_by_the_same_exactly_if_a_renaming_makes_one_of_the_other(

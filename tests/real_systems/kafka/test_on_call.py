@@ -169,7 +169,6 @@ def test_the_rewind_says_of_no_broker_what_is_not_so(name, keys):
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_any_night_is_offline_and_its_best_play_loses_nothing_that_can_be_kept():
     rows = set()
     for seed in range(4):

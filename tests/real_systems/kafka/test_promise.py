@@ -217,7 +217,6 @@ LAST_REPLICA = recorded_logs("last_replica_without_elr_4.3.1")
 
 
 @pytest.mark.rarely
-@pytest.mark.slow
 def test_from_the_end_of_logs_no_single_fault_loses_a_record():
     """All three are in sync, and the logs say enough."""
     asked = outlook([LAST_REPLICA])
