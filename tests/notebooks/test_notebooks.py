@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import tempfile
-from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -347,51 +346,16 @@ def test_the_path_is_short_and_what_kafka_has_is_limited():
 
 # --- Its exercises, and the way to all notebooks -------------------------------------------------
 
-TASKS = (
-    *("count_the_states", "logs_agree_where_both_have_records", "cross_the_logs"),
-    *("commit_as_a_zombie", "high_watermark_within_the_log", "repair_leader_in_isr"),
-    *("lose_a_record", "smallest_for_kip_101", "where_to_truncate", "fence_the_fetch"),
-    *("admit_it_sooner", "the_fence_to_spare", "lose_a_message", "somebody_has_it"),
-    *("save_offset_1", "safe_min_isr", "elect_safely", "write_the_high_watermark"),
-    *("abuse_an_old_request", "refuse_an_old_request", "fence_the_commit"),
-    *("tame_the_load_balancer", "commit_without_the_eligible", "two_leaders_write"),
-    *("one_copy_is_enough", "finish_the_story", "truncate_a_committed_record", "nobody_fails"),
-    *("outwit_the_first_try", "lead_by_an_overruled_decision", "lose_a_committed_message"),
-    "lose_it_on_4_1",
-    # BookKeeper
-    *("crash_once", "outrun_the_fence", "two_clients_have_a_ledger", "acknowledge_an_entry"),
-    *("begin_too_early", "drop_an_entry", "lose_it_on_two_bookies", "pin_a_bookie"),
-    *("lose_what_one_yes_would_save", "leave_an_entry_behind", "say_that_you_do_not_know"),
-    *("make_a_no_last", "append_only_to_what_you_have_read", "say_what_is_promised"),
-    *("begin_where_it_is_safe", "say_when_a_ledger_is_fenced", "count_from_the_right_mark"),
-    # Pulsar
-    *("delete_what_the_cursor_names", "one_message_for_three", "receive_it_twice"),
-    *("bring_a_key_back", "leave_a_ledger_behind", "never_finish", "pull_the_rug"),
-    *("name_the_crash_points", "write_compaction", "say_what_is_not_lost"),
-    *("update_both_at_once", "clean_up_after_a_crash"),
-)
-"""The exercises and challenges of Kafka, BookKeeper and Pulsar: what a learner can do. None is left
-out."""
-
-
-@cache
-def all_code() -> str:
-    return "\n".join(cell.source for path in notebooks() for cell in code_cells(read(path)))
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_every_exercise_and_challenge_keeps_a_place(task):
-    assert f'challenge("{task}")' in all_code() or f".{task}.check(" in all_code()
-
 
 @pytest.mark.parametrize("package", packages())
 def test_every_exercise_of_a_protocol_keeps_a_place(package):
     """Its challenges: `test_challenges`."""
+    code = "".join(cell.source for path in notebooks() for cell in code_cells(read(path)))
     folder = ROOT / f"{package}_spec" / "exercises"
     written = "".join(each.read_text(encoding="utf-8") for each in folder.glob("*.py"))
     tasks = re.findall(r"^@exercise[\s\S]*?^def (\w+)\(", written, re.MULTILINE)
     assert tasks
-    assert [task for task in tasks if f".{task}.check(" not in all_code()] == []
+    assert [task for task in tasks if f".{task}.check(" not in code] == []
 
 
 def test_the_start_notebook_leads_to_every_folder():
