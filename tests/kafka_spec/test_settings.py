@@ -12,7 +12,7 @@ from protocol_lab.traces.walk import Walk
 from real_systems.bookkeeper import ledger_settings
 from real_systems.kafka.cluster_settings import FIRST, WITH_ELR, release_of
 from real_systems.runner.stories import stories
-from tests.work_units import one_in, one_of
+from tests.work_units import one_in
 
 NO_FAULTS = {"stops": 0, "pauses": 0, "power_cuts": 0}
 PROMISES = ["acknowledged_is_readable", "acknowledged_is_on_a_disk", "read_stays_readable"]
@@ -214,10 +214,10 @@ def states_of(model: Model) -> list:
     return [view(found.model.layout, row.tobytes()[:size]) for row in found.states]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("faults", one_of(FAULTS))
-@pytest.mark.parametrize("elr", one_of([False, True]))
-@pytest.mark.parametrize("min_isr", one_of([1, 2]))
+@pytest.mark.rarely
+@pytest.mark.parametrize("faults", FAULTS)
+@pytest.mark.parametrize("elr", [False, True])
+@pytest.mark.parametrize("min_isr", [1, 2])
 def test_two_brokers_are_as_in_kip_966(min_isr, elr, faults):
     """With one message in flight and six metadata records `kip_966` finishes each cell."""
     asked = FAULTS[faults]
