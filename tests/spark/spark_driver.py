@@ -186,7 +186,8 @@ def _after_one_level(act):
     done = []
 
     def progress(result, frontier):
-        if result.levels[-1]["where"] == "spark" and not done:
+        made_by = [each["where"] for each in result.levels[-1:]]  # none while states are begun
+        if made_by == ["spark"] and not done:
             done.append(True)
             threading.Thread(target=act, daemon=True).start()
 
