@@ -20,7 +20,8 @@ import pytest
 import lab
 from protocol_lab.system import programs
 from tests import PATIENCE
-from tests import __main__ as suite
+from tests.__main__ import NO_BROWSER_TESTS
+from tests.work_units import one_in
 
 pytestmark = pytest.mark.slow  # starts processes
 
@@ -309,36 +310,56 @@ def test_other_words_go_to_the_kit_with_clean_output_and_its_exit_code(ready_kit
     assert (answer.returncode, answer.stderr) == (7, "")
 
 
-NEITHER = "not slow and not spark and not browser"
+@pytest.fixture
+def tests_of_each_kind(ready_kit):
+    (ready_kit / "tests").mkdir()
+    for name in ("__init__.py", "__main__.py"):
+        shutil.copy(KIT / "tests" / name, ready_kit / "tests")
+    (ready_kit / "tests" / "test_kinds.py").write_text(
+        "import pytest\n"
+        "here = []\n"
+        "@pytest.mark.parametrize('k', range(5))\n"
+        "def test_plain(k): here.append(k); assert here == [*range(k + 1)]  # in one process\n"
+        "@pytest.mark.slow\n"
+        "def test_slow(): pass\n"
+        "@pytest.mark.rarely\n"
+        "def test_rarely(): pass\n"
+        "@pytest.mark.browser\n"
+        "def test_browser(): import os; assert os.environ['CHROMIUM']\n",
+        encoding="utf-8",
+    )
+    return ready_kit
+
+
+NO_CHROMIUM = "The browser tests need a Chromium"
 
 
 @pytest.mark.parametrize(
-    ("words", "chosen"),
-    [
-        ("", "not rarely"),
-        ("--quick", f"{NEITHER} and not rarely"),
-        ("--quick --all -m golden", f"(golden) and {NEITHER}"),
-        ("--share 1/2", ""),
-    ],
-)
-def test_which_tests_run(monkeypatch, words, chosen):
-    given = []
-    monkeypatch.setattr(pytest, "main", lambda words: given.extend(words) or 0)
-    monkeypatch.setenv("CHROMIUM", sys.executable)
-    assert suite.main(words.split()) == 0
-    assert (given[given.index("-m") + 1] if "-m" in given else "") == chosen
-
-
-def test_without_a_chromium_ci_fails_and_others_say_what_was_left_out(monkeypatch, capsys):
-    monkeypatch.setattr(pytest, "main", lambda words: 0)
-    monkeypatch.setattr(suite, "find_chromium", lambda: None)
-    monkeypatch.delenv("CI", raising=False)
-    assert suite.main([]) == 0
-    assert capsys.readouterr().out.endswith(f"{suite.NO_BROWSER_TESTS}\n")
-    assert suite.main(["--require-browser"]) == 1
-    monkeypatch.setenv("CI", "true")
-    assert suite.main([]) == 1
-    assert capsys.readouterr().err == f"{suite.NO_BROWSER}\n" * 2
+    ("words", "environment", "passed"),
+    one_in(4, [
+        ("", {}, 6),
+        ("--quick -m slow_or_not", {}, 5),
+        ("--require-browser", {"CHROMIUM": sys.executable}, 7),
+        ("--all", {"CHROMIUM": sys.executable}, 8),
+        ("--share 1/2", {}, 7),
+        ("--share 2/2", {}, 6),
+        ("--require-browser", {}, None),
+        ("", {"CI": "true"}, None),
+    ]),
+)  # fmt: skip
+def test_which_tests_run(tests_of_each_kind, words, environment, passed):
+    shutil.copy(KIT / "tests" / "work_units.py", tests_of_each_kind / "tests" / "conftest.py")
+    given = [each.replace("slow_or_not", "slow or not slow") for each in words.split()]
+    answer = run_lab(tests_of_each_kind, "test", *given, **environment)
+    if passed is None:
+        assert answer.returncode == 1
+        assert answer.stderr.startswith(NO_CHROMIUM)
+        assert answer.stderr.count("\n") == 1
+        return
+    assert answer.returncode == 0, answer.stderr
+    assert f"{passed} passed" in answer.stdout
+    is_silent = "CHROMIUM" in environment
+    assert answer.stdout.endswith(f"{NO_BROWSER_TESTS}\n") != is_silent
 
 
 def test_the_original_notebooks_outlive_a_new_environment(kit):
