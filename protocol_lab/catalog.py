@@ -127,9 +127,8 @@ def _in_catalog(name: str) -> Spec | None:
 def _belongs_to_catalog(name: str) -> bool:
     if re.fullmatch(r"\w+\.\w+", name) is None:
         return False
-    found = PathFinder.find_spec(
-        _package_of(name)
-    )  # quicker than `packages`, which looks through all folders
+    # Quicker than `packages`, which looks through all folders.
+    found = PathFinder.find_spec(_package_of(name))
     return found is not None and found.submodule_search_locations is not None
 
 
@@ -203,10 +202,6 @@ def package_title(name: str) -> str:
 
 def packages() -> list[str]:
     """The packages of the catalog, in alphabetical order."""
-    # Not archives: pkgutil can't list one whose cache was invalidated, as Python's own in a page.
-    folders = [each for each in sys.path if os.path.isdir(each or os.curdir)]
-    return sorted(
-        each.name
-        for each in pkgutil.iter_modules(folders)
-        if each.ispkg and each.name.endswith("_spec")
-    )
+    folders = [Path(each or os.curdir) for each in sys.path]
+    found = [each.parent.name for folder in folders for each in folder.glob("*_spec/__init__.py")]
+    return sorted({each for each in found if each.isidentifier()})

@@ -154,12 +154,8 @@ def _existing(path: str | Path, what: str) -> Path:
         file = given if given.suffix == ".py" or is_folder else Path(f"{given}.py")
         if file.is_file():
             return file.resolve()
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-    ):  # no file can have this name, or there is no home folder
-        is_folder = is_file = False
+    except (OSError, ValueError, RuntimeError):
+        is_folder = is_file = False  # no file can have this name, or there is no home folder
     if is_folder:
         raise LabError(f"{shown} is a folder: give the file in it that has the {what}.")
     if is_file:
@@ -270,9 +266,10 @@ def _loaded(root: Path, name: str) -> dict[str, Path]:
     package, dot, _ = name.partition(".")
     found = {}
     for each, module in list(sys.modules.items()):
+        top, inner, _ = each.partition(".")
+        if each == "__main__" or (top != package if dot else inner):
+            continue  # most are left out by their names alone, which is quick
         file = getattr(module, "__file__", None)
-        if file is None or not file.endswith(".py") or each == "__main__":
-            continue
-        if (each.partition(".")[0] == package) if dot else Path(file).resolve().parent == root:
+        if file and file.endswith(".py") and (dot or Path(file).resolve().parent == root):
             found[each] = Path(file)
     return found

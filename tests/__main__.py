@@ -65,21 +65,22 @@ def main(words: Sequence[str]) -> int:
     if selection:
         options += ["-m", " and ".join(selection)]
     # tests/work_units.py says what each process takes as a whole.
-    command = [f"--numprocesses={processes()}", "--dist=loadscope"]
+    command = [f"--numprocesses={processes(more=not quick)}", "--dist=loadscope"]
     code = int(pytest.main([*command, "--no-loadscope-reorder", *options]))
     if not browser:
         print(NO_BROWSER_TESTS, flush=True)
     return code
 
 
-def processes() -> int:
-    """How many processes run tests: one more than there are cores, four at most.
+def processes(more: bool) -> int:
+    """How many processes run tests: as many as there are cores, four at most.
 
-    A third of the tests' time is spent on waiting for browsers, kernels and Java. There are fewer
-    processes where memory is short.
+    more: one more, since a third of the time of tests that are not quick is spent on waiting for
+    browsers, kernels and Java. There are fewer processes where memory is short.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(4, (cores or 1) + 1, psutil.virtual_memory().available // PROCESS_BYTES))
+    free = psutil.virtual_memory().available // PROCESS_BYTES
+    return max(1, min(4, (cores or 1) + more, free))
 
 
 def split_markers(options: Sequence[str]) -> tuple[list[str], list[str]]:

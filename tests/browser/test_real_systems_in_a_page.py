@@ -174,6 +174,7 @@ def drop(page, path, zone=".lab-drop"):
         session.send("Input.dispatchDragEvent", {"type": kind, "data": data, **where})
 
 
+@pytest.mark.rarely
 def test_it_is_cancelled_and_begun_again(page, logs):
     drop(page, logs / FOUND)
     page.get_by_role("button", name="Cancel").click()

@@ -267,6 +267,7 @@ def test_an_edit_of_a_called_function_takes_effect(tmp_path, monkeypatch):
     assert len(building.compilations) == compiled
 
 
+@pytest.mark.slow
 def test_an_edited_action_is_compiled_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("PROTOCOL_LAB_CACHE", str(tmp_path))
     model = letters.bind()

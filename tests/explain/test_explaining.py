@@ -8,26 +8,7 @@ from typing import Annotated, NamedTuple
 import pytest
 
 import protocol_lab
-from protocol_lab import (
-    TAKEN,
-    Bag,
-    Bool,
-    Int8,
-    Limits,
-    Named,
-    Node,
-    NodeSet,
-    Per,
-    Seq,
-    Spec,
-    Struct,
-    add,
-    append,
-    choice,
-    members,
-    only,
-    with_node,
-)
+from protocol_lab import *
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.explain import explanation
 from protocol_lab.explain.code_path import code_path

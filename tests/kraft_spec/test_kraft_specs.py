@@ -17,7 +17,6 @@ from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import evaluate
 from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests.spec_checks import bind, walk
-from tests.work_units import one_of
 
 SPEC = "kraft.kip_853"
 TWO = {"init_cluster_size": 2, "max_cluster_size": 2, "hosts": 2, "max_spawned_servers": 2}
@@ -73,24 +72,22 @@ def test_a_state_of_three_servers_takes_at_most_1_kb():
 # --- Defects of the original, and what mends them ------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.rarely
 @pytest.mark.parametrize(
     ("constants", "fix", "name"),
-    one_of(
-        [
-            (
-                {**TWO, "max_epoch": 3, "max_values_per_epoch": 0},
-                "stale_vote_request_fixed",
-                "epoch_monotone",
-            ),
-            (
-                {**TWO, "max_epoch": 2, "max_values_per_epoch": 0, "max_remove_reconfigs": 1},
-                "observer_vote_fixed",
-                "one_vote_in_an_epoch",
-            ),
-            ({**TWO, "max_epoch": 2}, "follower_hwm_fixed", "hwm_monotone"),
-        ]
-    ),
+    [
+        (
+            {**TWO, "max_epoch": 3, "max_values_per_epoch": 0},
+            "stale_vote_request_fixed",
+            "epoch_monotone",
+        ),
+        (
+            {**TWO, "max_epoch": 2, "max_values_per_epoch": 0, "max_remove_reconfigs": 1},
+            "observer_vote_fixed",
+            "one_vote_in_an_epoch",
+        ),
+        ({**TWO, "max_epoch": 2}, "follower_hwm_fixed", "hwm_monotone"),
+    ],
 )
 def test_a_fix_mends_the_property(constants, fix, name):
     assert explored(names=(name,), **constants).violated == name

@@ -4,23 +4,7 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
-from protocol_lab import (
-    HOLDS,
-    TAKEN,
-    Bool,
-    Int8,
-    LabError,
-    Limits,
-    Named,
-    Node,
-    Per,
-    Range,
-    Seq,
-    Spec,
-    Struct,
-    append,
-    flag,
-)
+from protocol_lab import *
 from protocol_lab.catalog import load
 from protocol_lab.cli import main
 from protocol_lab.liveness.check import check_property
@@ -281,6 +265,7 @@ def test_paxos_refines_consensus(capsys):
     assert "is checked step by step" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_kip_320_refines_a_log_of_committed_records():
     model = load("kafka.kip_320").bind(replicas=2)
     found = check_property(model, "refines_committed_log", progress=False)

@@ -8,23 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocol_lab import (
-    NEXT,
-    Array,
-    Bool,
-    Int8,
-    LabError,
-    Named,
-    Node,
-    Spec,
-    Struct,
-    always,
-    always_eventually,
-    either,
-    eventually,
-    eventually_always,
-    leads_to,
-)
+from protocol_lab import *
 from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.liveness.check import check_property
 from protocol_lab.model.temporal_formulas import Fairness

@@ -6,19 +6,7 @@ TLC finds no error and there is no run to find one on, the kit's verdict is unde
 
 import pytest
 
-from protocol_lab import (
-    HOLDS,
-    NEXT,
-    TAKEN,
-    Int8,
-    Range,
-    Spec,
-    Struct,
-    always_eventually,
-    eventually,
-    eventually_always,
-    leads_to,
-)
+from protocol_lab import *
 from protocol_lab.liveness.check import check_property
 
 

@@ -7,19 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from protocol_lab import (
-    HOLDS,
-    NO_LIMIT,
-    TAKEN,
-    Int8,
-    LabError,
-    Node,
-    Per,
-    Range,
-    Spec,
-    Struct,
-    flag,
-)
+from protocol_lab import *
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.compiler import building
 from protocol_lab.compiler.code_generation import first_guards

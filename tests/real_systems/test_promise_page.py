@@ -18,7 +18,7 @@ from real_systems.kafka import cluster_page, cluster_settings
 from real_systems.promise_page import _story
 from real_systems.promise_table import Cell, Row, in_short, searched
 from tests import ROOT
-from tests.work_units import one_in
+from tests.work_units import one_in, one_of
 
 
 def asked(page, row: Row, column: str, what: str) -> dict:
@@ -58,7 +58,7 @@ def path_to(model: Model, broken: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "name", "steps"),
-    [(cluster_page.PAGE, "kill_and_power_cut", 7), (ledger_page.PAGE, "new_disk", 16)],
+    one_of([(cluster_page.PAGE, "kill_and_power_cut", 7), (ledger_page.PAGE, "new_disk", 16)]),
     ids=["kafka", "bookkeeper"],
 )
 def test_a_cell_and_its_story(page, name, steps):

@@ -42,6 +42,7 @@ def test_only_what_a_stepper_needs_is_run():
     assert first.needed == second.needed == ()
 
 
+@pytest.mark.slow
 def test_a_spec_that_a_cell_changes_has_the_change():
     cells = [
         code(

@@ -70,6 +70,7 @@ def test_a_sample_of_the_states_is_compared(monkeypatch, tmp_path):
         search(tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_one_state_a_level_is_sampled_first_and_then_the_others(tmp_path):
     asked = SearchRequest(*model().choose(None))
     options = {"driver_below": 10**9, "partitions": 2}

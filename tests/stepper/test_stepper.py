@@ -452,6 +452,7 @@ def settled(stepper, trait):
     return getattr(stepper, trait)
 
 
+@pytest.mark.slow
 def test_nothing_is_computed_before_the_widget_is_in_a_browser(talk):
     ask(talk, "spoilers", shown=True)
     ask(talk, "redo")

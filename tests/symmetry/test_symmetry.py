@@ -14,21 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_spec.async_isr import Replica
-from protocol_lab import (
-    TAKEN,
-    Array,
-    Bag,
-    Int8,
-    Int16,
-    LabError,
-    Limits,
-    Node,
-    NodeSet,
-    Per,
-    Seq,
-    Spec,
-    Struct,
-)
+from protocol_lab import *
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.cli import main
 from protocol_lab.compiler.kernels import Kernels

@@ -6,7 +6,8 @@ from kafka_spec.exercises import on_spark
 from protocol_lab.explore import explore
 from protocol_lab.spark.dataframes import steps_to
 from protocol_lab.spark.session import local_session
-from tests.work_units import one_of
+
+pytestmark = [pytest.mark.rarely, pytest.mark.spark]
 
 # --- Spark: questions to the states ------------------------------------------------------------
 
@@ -24,8 +25,6 @@ def asked(tmp_path_factory):
     return lambda query: session.sql(query).first()[0]
 
 
-@pytest.mark.rarely
-@pytest.mark.spark
 @pytest.mark.parametrize(
     "exercise",
     [on_spark.count_zombies, on_spark.count_lonely_promises, on_spark.count_last_chances],
@@ -36,8 +35,6 @@ def test_the_worked_query_counts_what_the_native_explorer_counts(asked, exercise
     assert feedback.passed, feedback.text
 
 
-@pytest.mark.rarely
-@pytest.mark.spark
 @pytest.mark.parametrize(
     ("exercise", "query", "said"),
     [
@@ -99,24 +96,20 @@ def all_at_once(rows):
     return rows.groupBy("key").avg("value").withColumnRenamed("avg(value)", "mean")
 
 
-@pytest.mark.slow
-@pytest.mark.spark
 @pytest.mark.parametrize(
     ("exercise", "answer", "said"),
-    one_of(
-        [
-            (on_spark.keep_what_is_new, with_doubles, "State 2 comes 2 times: parents 10, 11."),
-            (on_spark.keep_what_is_new, whichever_comes, "State 2 has the parents 10 and 11"),
-            (on_spark.keep_what_is_new, lambda candidates, seen: candidates, "State 1 was seen"),
-            (on_spark.average_a_hot_key, mean_of_means, "their mean is 2.0, not 4.0"),
-            (
-                on_spark.average_a_hot_key,
-                all_at_once,
-                "made in one step: group by key and salt first",
-            ),
-            (on_spark.average_a_hot_key, lambda rows: 4, "Return a DataFrame"),
-        ]
-    ),
+    [
+        (on_spark.keep_what_is_new, with_doubles, "State 2 comes 2 times: parents 10, 11."),
+        (on_spark.keep_what_is_new, whichever_comes, "State 2 has the parents 10 and 11"),
+        (on_spark.keep_what_is_new, lambda candidates, seen: candidates, "State 1 was seen"),
+        (on_spark.average_a_hot_key, mean_of_means, "their mean is 2.0, not 4.0"),
+        (
+            on_spark.average_a_hot_key,
+            all_at_once,
+            "made in one step: group by key and salt first",
+        ),
+        (on_spark.average_a_hot_key, lambda rows: 4, "Return a DataFrame"),
+    ],
 )
 def test_wrong_tables_are_told_what_is_wrong(exercise, answer, said):
     feedback = exercise.check(answer)
@@ -124,8 +117,6 @@ def test_wrong_tables_are_told_what_is_wrong(exercise, answer, said):
     assert said in feedback.text
 
 
-@pytest.mark.slow
-@pytest.mark.spark
 @pytest.mark.parametrize(
     "exercise", [on_spark.keep_what_is_new, on_spark.average_a_hot_key], ids=lambda each: each.name
 )

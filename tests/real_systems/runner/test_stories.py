@@ -263,15 +263,15 @@ def test_every_story_has_a_scenario_or_says_that_there_is_none():
         assert bool(story.scenario) != bool(says), story.name
 
 
-@pytest.mark.parametrize("pair", CASES, ids=case_id)
-def test_an_act_stands_for_a_step_of_the_scenario(pair):
-    story, case = pair
-    steps = {each.step for each in case.acts if each.step}
-    assert bool(steps) == bool(story.scenario)
-    if steps:
+@pytest.mark.parametrize("story", stories().values(), ids=lambda each: each.name)
+def test_an_act_stands_for_a_step_of_the_scenario(story):
+    steps = [{act.step for act in each.acts if act.step} for each in story.cases]
+    assert all(bool(each) == bool(story.scenario) for each in steps)
+    if story.scenario:
         run_of_model = scenario(story.scenario)
-        assert steps & {each.text for each in run_of_model.lines}
-        for step in steps:  # one that is no line of it takes other values of the same parameters
+        lines = {each.text for each in run_of_model.lines}
+        assert all(each & lines for each in steps)
+        for step in set().union(*steps):  # one that is no line has other values of its parameters
             action, words = re.fullmatch(r"(\w+)\((.*)\)", step).groups()
             parameters = run_of_model.model().action(action).domains
             assert {*re.findall(r"(\w+)=", re.sub(r"\w+\([^)]*\)", "", words))} <= {*parameters}
