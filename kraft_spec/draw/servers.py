@@ -248,8 +248,8 @@ def _record(entry: Any) -> Shown:
 
 
 def _entries(s: Any, server: int, servers: list[int], lost: dict[int, Any]) -> list[Entry]:
-    """Those that a leader lacks are cut off rather than lost if another voter of its configuration
-    has them and can still lead."""
+    """Those that a leader lacks are cut off rather than lost if a voter of its configuration has
+    them."""
     voters = s.config[server].members
     committed = {each for other in servers for each in enumerate(_log(s, other)[: s.hwm[other]])}
 

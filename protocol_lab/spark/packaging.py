@@ -166,12 +166,10 @@ def _files_of(spec: Any) -> list[Path]:
     if spec is None:
         return []
     if spec.submodule_search_locations is not None:
-        return sorted(
-            file
-            for place in spec.submodule_search_locations
-            for file in Path(place).rglob("*.*")
-            if file.suffix in SHIPPED
-        )
+        # A place is there twice if its folder is on Python's path twice.
+        places = {*spec.submodule_search_locations}
+        files = (file for place in places for file in Path(place).rglob("*.*"))
+        return sorted(file for file in files if file.suffix in SHIPPED)
     return [Path(spec.origin)] if str(spec.origin).endswith(".py") else []
 
 

@@ -120,7 +120,7 @@ class Outlook:
         }
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> str:
         """VIOLATED: some single fault loses a record. HOLDS: none does, and the logs said enough.
         Else UNDECIDED."""
         if any(str(cost) == "LOST" for name in self.places for cost in self.costs(name).values()):

@@ -76,7 +76,7 @@ class Report:
         return self.answer.findings
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> str:
         """VIOLATED: found. HOLDS: nothing found, and that was enough to tell. Else UNDECIDED."""
         return self.answer.verdict
 

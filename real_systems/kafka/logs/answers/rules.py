@@ -194,7 +194,7 @@ class Answer:
         return [each.looks_for for each in RULES if each.looks_for not in stopped]
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> str:
         """VIOLATED: found. HOLDS: nothing found, and that was enough to tell. Else UNDECIDED."""
         if self.findings or self.breaches:
             return Verdict.VIOLATED
