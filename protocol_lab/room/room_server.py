@@ -124,7 +124,8 @@ class Member(WebSocketHandler):
             return self.close(1008, "this is no message")
         self.heard += 1
         self.room.changed.set()
-        await asyncio.sleep(1 / RATE)
+        with suppress(asyncio.CancelledError):  # the room has ended
+            await asyncio.sleep(1 / RATE)
 
     def tell(self, here: set[int]) -> None:
         """Send the view if it has changed, unless what was sent last is still on its way."""

@@ -96,3 +96,5 @@ def test_what_is_hostile_is_refused_cut_off_or_slowed_down(site):
         assert (told["follow"], told["here"]) == (False, 1)
         with urllib.request.urlopen(address + "/_static/lab.js?v=1") as got:
             assert (b"labRoom" in got.read(), got.headers["Cache-Control"]) == (True, "no-cache")
+        for _ in range(RATE):  # the room ends while it slows these down
+            learner.send(json.dumps(["follow", "", True]))
