@@ -179,12 +179,14 @@ def _shown(kind: str, text: str) -> dict[str, Any]:
     return {"output_type": "display_data", "data": {f"text/{kind}": text}, "metadata": {}}
 
 
-def glossary_terms(markdown: str) -> dict[str, str]:
-    """Every term of the glossary's tables with its meaning; of several names each."""
-    terms = {}
-    for row in re.findall(r"^\| (?!term |---)([^|]+) \| ([^|]+) \|", markdown, re.MULTILINE):
-        names, meaning = (re.sub(r"[`*]", "", each).strip() for each in row)
-        terms |= {name.strip(): meaning for name in names.split(",")}
+def glossary_terms(markdown: str) -> dict[str, dict[str, str]]:
+    """Every term of the glossary with its meaning, by section; of several names each."""
+    terms: dict[str, dict[str, str]] = {}
+    for section in markdown.split("\n## ")[1:]:
+        found = terms[section.partition("\n")[0].lower()] = {}
+        for row in re.findall(r"^\| (?!term |---)([^|]+) \| ([^|]+) \|", section, re.MULTILINE):
+            names, meaning = (re.sub(r"[`*]", "", each).strip() for each in row)
+            found |= {name.strip(): meaning for name in names.split(",")}
     return terms
 
 

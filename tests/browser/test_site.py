@@ -379,6 +379,7 @@ def test_terms_are_explained_on_focus_and_the_search_finds_pages(open_page):
     term = page.locator(".lab-term").first
     term.focus()
     term.get_by_role("tooltip").wait_for()
+    assert page.get_by_text("every replica of the ISR").count() == 1, "Kafka's meaning"
     search = open_page("search.html?q=adversary")
     search.locator("#search-results li").first.wait_for()
 

@@ -82,12 +82,21 @@ function showQuestions() {
 const SKIPPED = "code, pre, a, h1, h2, h3, script, button, .lab-page-stepper, .lab-film, .lab-term, svg, table";
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
+/** The glossary's sections for pages in a protocol's folder, its own last; others have Kafka's. */
+const SECTIONS = { bookkeeper: ["bookkeeper"], pulsar: ["bookkeeper", "pulsar"], kraft: ["kafka", "kraft"] };
+
+/** The terms that a page explains: one word means another thing in another protocol. */
+function termsOfPage() {
+  const [, own] = /(\w+?)(?:_spec)?\/[^/]*$/.exec(location.pathname) ?? [];
+  const sections = ["model checking", ...(SECTIONS[own] ?? ["kafka"])];
+  return Object.assign({}, ...sections.map((each) => globalThis.labGlossary?.[each]));
+}
+
 /** Explains the first place of each term on the page, on hover and on focus. */
 function explainTerms() {
-  const terms = globalThis.labGlossary ?? {};
   const article = document.querySelector("article");
   if (!article || location.pathname.endsWith("glossary.html")) return;
-  const left = new Map(Object.entries(terms).map(([term, meaning]) => [term.toLowerCase(), meaning]));
+  const left = new Map(Object.entries(termsOfPage()).map(([term, meaning]) => [term.toLowerCase(), meaning]));
   const longestFirst = [...left.keys()].sort((one, other) => other.length - one.length).map(escaped);
   const any = new RegExp(`(?<![\\w-])(${longestFirst.join("|")})(?:s|es)?(?![\\w-])`, "gi");
   const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
