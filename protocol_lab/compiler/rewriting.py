@@ -41,14 +41,17 @@ MOST_TURNS = 1_000_000
 can interrupt compiled code: there one that takes more is a Fault."""
 
 OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "checked_add",
+    ast.Sub: "checked_sub",
+    ast.FloorDiv: "checked_div",
     ast.Mult: "checked_mul",
     ast.Pow: "checked_pow",
     ast.LShift: "checked_lshift",
     ast.RShift: "checked_rshift",
 }
 """The checked operators, and the compiled functions that replace them (see `operations.integers`).
-Compiled code computes with 64 bits, Python with as many as it takes. A field has 32 bits at most:
-only these results grow beyond, and one that needs more than 64 bits is a Fault."""
+Compiled code computes with 64 bits, Python with as many as it takes: a result that needs more is a
+Fault. Fields have 32 bits at most, so sums of fields and short numbers are not checked."""
 
 _CHANGE_NOTHING = {"equal": len, "get_item": len, "range": len}
 """Names that other rewriting puts in, as functions that change nothing."""
@@ -210,6 +213,11 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.op, ast.Not):
             node.operand = _asked(node.operand)
+        if isinstance(node.op, ast.USub) and not _is_number(node.operand):
+            zero = ast.copy_location(ast.Constant(0), node)
+            return self._operation(
+                ast.copy_location(ast.BinOp(zero, ast.Sub(), node.operand), node)
+            )
         if isinstance(node.op, ast.Invert):  # which Numba would take for `not` where it is a truth
             every_bit = ast.UnaryOp(ast.USub(), ast.Constant(1))
             return ast.copy_location(ast.BinOp(node.operand, ast.BitXor(), every_bit), node)
@@ -233,7 +241,8 @@ class _Rewriter(ast.NodeTransformer):
                 raise self._refusal(node, "a list can't be added or multiplied: write a loop")
             if _is_text(each):
                 raise self._refusal(node, "write a text in one piece")
-        name = OPERATORS.get(type(node.op))
+        short = isinstance(node.op, ast.Add | ast.Sub) and _is_short(node)
+        name = None if short else OPERATORS.get(type(node.op))
         return ast.copy_location(call_of(name, node.left, node.right), node) if name else node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
@@ -304,6 +313,8 @@ class _Rewriter(ast.NodeTransformer):
             return node
         name = node.func.id
         called = None if name in self.local_names else self.names.get(name)
+        if name == "abs" and called is None:
+            node.func = ast.copy_location(ast.Name("checked_abs", ast.Load()), node.func)
         if name in _REDUCERS and len(node.args) == 1:
             return self._as_reduction(name, node)
         if isinstance(called, type) and issubclass(called, Struct):
@@ -379,7 +390,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(items, ast.Tuple) and len(items.elts) > 1:
             if reducer != "sum":
                 return ast.copy_location(call_of(reducer, *items.elts), node)
-            added = reduce(lambda total, each: ast.BinOp(total, ast.Add(), each), items.elts)
+            added = reduce(lambda *both: call_of("checked_add", *both), items.elts)
             return ast.copy_location(added, node)
         each = ast.comprehension(ast.Name("_each", ast.Store()), items, [], 0)
         loop = ast.GeneratorExp(ast.Name("_each", ast.Load()), [each])
@@ -413,7 +424,7 @@ class _Rewriter(ast.NodeTransformer):
 _REDUCTIONS = {
     "all": ("pass", "if not (VALUE):\n    return False", "return True"),
     "any": ("pass", "if VALUE:\n    return True", "return False"),
-    "sum": ("_total = 0", "_total = _total + VALUE", "return _total"),
+    "sum": ("_total = 0", "_total = checked_add(_total, VALUE)", "return _total"),
     "min": (
         "_first, _best = True, 0",
         "_value = VALUE\nif _first or _value < _best:\n    _first, _best = False, _value",
@@ -458,8 +469,20 @@ def _is_number(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int)
 
 
+def _is_short(value: ast.expr) -> bool:
+    """Is it a field, a number of 32 bits, or a sum or difference of such?"""
+    match value:
+        case ast.BinOp(left, ast.Add() | ast.Sub(), right):
+            return _is_short(left) and _is_short(right)
+        case ast.Constant(int(number)):
+            return number < 2**32
+    return isinstance(value, ast.Attribute)
+
+
 def _is_simple(argument: ast.expr) -> bool:
     """Is the argument short and without calls, so that it can be written several times?"""
     return sum(1 for _ in ast.walk(argument)) < 16 and not any(
-        isinstance(each, ast.Call | ast.BoolOp | ast.IfExp) for each in ast.walk(argument)
+        isinstance(each, ast.Call | ast.BoolOp | ast.IfExp)
+        and getattr(getattr(each, "func", None), "id", "") not in OPERATORS.values()
+        for each in ast.walk(argument)
     )

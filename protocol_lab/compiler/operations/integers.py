@@ -39,20 +39,38 @@ def _is_whole(kind: types.Type) -> bool:
     return isinstance(kind, types.Integer | types.Boolean)
 
 
-@intrinsic
-def _mul(typing_context, left, right):
-    """left * right, checked for whole numbers."""
-    if not (_is_whole(left) and _is_whole(right)):
-        raise TypingError("a list can't be multiplied: write a loop")
+def _checked(operation: str) -> Any:
+    """A function of two whole numbers, by the name of LLVM's operation; it raises Fault if the
+    result needs more than 64 bits."""
 
-    def codegen(context, builder, signature, args):
-        pairs = zip(args, signature.args, strict=True)
-        numbers = [context.cast(builder, *each, types.int64) for each in pairs]
-        result = builder.smul_with_overflow(*numbers)
-        fault_if(context, builder, builder.extract_value(result, 1))
-        return builder.extract_value(result, 0)
+    @intrinsic
+    def operate(typing_context, left, right):
+        if not (_is_whole(left) and _is_whole(right)):
+            raise TypingError("a list can't be added or multiplied: write a loop")
 
-    return types.int64(left, right), codegen
+        def codegen(context, builder, signature, args):
+            pairs = zip(args, signature.args, strict=True)
+            numbers = [context.cast(builder, *each, types.int64) for each in pairs]
+            result = getattr(builder, f"{operation}_with_overflow")(*numbers)
+            fault_if(context, builder, builder.extract_value(result, 1))
+            return builder.extract_value(result, 0)
+
+        return types.int64(left, right), codegen
+
+    return operate
+
+
+_add, _sub, _mul = map(_checked, ("sadd", "ssub", "smul"))
+
+
+@inner
+def _div(left, right):
+    return _sub(0, left) if right == -1 else left // right
+
+
+@inner
+def _abs(number):
+    return number if number >= 0 else _sub(0, number)
 
 
 @intrinsic
@@ -105,6 +123,10 @@ def _refuse_negative(nodes):
 
 
 COMPILED_OPERATIONS = {
+    "checked_add": _add,
+    "checked_sub": _sub,
+    "checked_div": _div,
+    "checked_abs": _abs,
     "checked_mul": _mul,
     "checked_pow": _pow,
     "checked_lshift": _lshift,
