@@ -80,6 +80,10 @@ TWO_KINDS = "has one kind on one path and another on another, as a list and an a
 _MIXED = re.compile(r"Cannot unify .* for '(?P<name>[^']+)', defined at .* \((?P<line>\d+)\)")
 """What Numba says of a variable or expression that is one of two kinds of values."""
 
+_UNKNOWN = re.compile(r"No implementation of function Function\(<(\w+ )*'?(?P<name>\w+)")
+_OUR_CALLS = {"get_item": "an index", "equal": "a comparison", "unequal": "a comparison"}
+"""What Numba says of a call for which it has no code, and the calls that other syntax becomes."""
+
 Watch = Callable[[str, int, int], None]
 """Called before each piece with its name, its number from 0, and how many there are."""
 
@@ -287,6 +291,9 @@ def _cause(error: Exception) -> str:
     if not causes and (mixed := _MIXED.match(said[0])):
         name = "a value" if mixed["name"].startswith("$") else mixed["name"].partition(".")[0]
         return f"{name} {TWO_KINDS} (line {mixed['line']})"
+    if not causes and (unknown := _UNKNOWN.search(said[0])):
+        what = _OUR_CALLS.get(unknown["name"], f"{unknown['name']}()")
+        causes = [f"{what} of such a value is not supported"]
     places = [line for line in said if line.startswith("File ") and _GENERATED not in line]
     place = next(iter(places), "")
     line_number = place.partition("line ")[2].rstrip(":")

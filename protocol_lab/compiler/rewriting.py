@@ -34,7 +34,7 @@ from protocol_lab.reader.possible_steps import possible
 from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.side_effects import calls_what_changes, changes, own_lists
 from protocol_lab.reader.source_code import is_plain, names_read
-from protocol_lab.reader.unsupported_syntax import refuse
+from protocol_lab.reader.unsupported_syntax import REDUCERS, refuse
 
 MOST_TURNS = 1_000_000
 """The most turns that a `while`, or a loop over a range, may take each time it is entered. Nothing
@@ -55,9 +55,6 @@ Fault. Fields have 32 bits at most, so sums of fields and short numbers are not 
 
 _CHANGE_NOTHING = {"equal": len, "get_item": len, "range": len}
 """Names that other rewriting puts in, as functions that change nothing."""
-
-_REDUCERS = ("all", "any", "sum", "min", "max")
-
 
 GENERATED_NAMES = ("_each", "_first", "_best", "_value", "_total", "_default")
 """The variables of the functions that generator expressions become."""
@@ -214,10 +211,8 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.op, ast.Not):
             node.operand = _asked(node.operand)
         if isinstance(node.op, ast.USub) and not _is_number(node.operand):
-            zero = ast.copy_location(ast.Constant(0), node)
-            return self._operation(
-                ast.copy_location(ast.BinOp(zero, ast.Sub(), node.operand), node)
-            )
+            negative = ast.BinOp(ast.Constant(0), ast.Sub(), node.operand)
+            return self._operation(ast.copy_location(negative, node))
         if isinstance(node.op, ast.Invert):  # which Numba would take for `not` where it is a truth
             every_bit = ast.UnaryOp(ast.USub(), ast.Constant(1))
             return ast.copy_location(ast.BinOp(node.operand, ast.BitXor(), every_bit), node)
@@ -241,8 +236,7 @@ class _Rewriter(ast.NodeTransformer):
                 raise self._refusal(node, "a list can't be added or multiplied: write a loop")
             if _is_text(each):
                 raise self._refusal(node, "write a text in one piece")
-        short = isinstance(node.op, ast.Add | ast.Sub) and _is_short(node)
-        name = None if short else OPERATORS.get(type(node.op))
+        name = None if _is_short(node) else OPERATORS.get(type(node.op))
         return ast.copy_location(call_of(name, node.left, node.right), node) if name else node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
@@ -315,7 +309,7 @@ class _Rewriter(ast.NodeTransformer):
         called = None if name in self.local_names else self.names.get(name)
         if name == "abs" and called is None:
             node.func = ast.copy_location(ast.Name("checked_abs", ast.Load()), node.func)
-        if name in _REDUCERS and len(node.args) == 1:
+        if name in REDUCERS and len(node.args) == 1:
             return self._as_reduction(name, node)
         if isinstance(called, type) and issubclass(called, Struct):
             return self._as_record(called, node)
@@ -471,12 +465,9 @@ def _is_number(node: ast.AST) -> bool:
 
 def _is_short(value: ast.expr) -> bool:
     """Is it a field, a number of 32 bits, or a sum or difference of such?"""
-    match value:
-        case ast.BinOp(left, ast.Add() | ast.Sub(), right):
-            return _is_short(left) and _is_short(right)
-        case ast.Constant(int(number)):
-            return number < 2**32
-    return isinstance(value, ast.Attribute)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub):
+        return _is_short(value.left) and _is_short(value.right)
+    return isinstance(value, ast.Attribute) or (_is_number(value) and value.value < 2**32)
 
 
 def _is_simple(argument: ast.expr) -> bool:

@@ -24,6 +24,9 @@ from protocol_lab.reader.reading import readable, reading
 from protocol_lab.reader.side_effects import calls_what_changes
 from protocol_lab.reader.source_code import error_at, names_read, without_annotations
 
+REDUCERS = ("all", "any", "sum", "min", "max")
+"""Python's own functions of a generator that can be compiled."""
+
 LOW, HIGH = -(2**63), 2**63 - 1
 """The whole numbers that compiled code has."""
 
@@ -146,6 +149,8 @@ def refuse(function: Callable) -> None:
     tree, values = without_annotations(reading(function).apart), names_read(function)
     stored = {id(each.value) for each in ast.walk(tree) if _is_to_a_field(each)}
     named = {id(each) for node in ast.walk(tree) for each in _texts_asked(node, values)}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    reduced = {id(k) for e in calls if getattr(e.func, "id", "") in REDUCERS for k in e.args}
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict) and id(node) in stored:
             continue  # what the field wants instead is said where it is stored
@@ -160,6 +165,8 @@ def refuse(function: Callable) -> None:
                 told = _of_value(name, values[name])
             case ast.FormattedValue() if node.format_spec is not None or node.conversion != -1:
                 told = "a format in an f-string", "write the value alone, as in f'{s.n}'"
+            case ast.GeneratorExp() if id(node) not in reduced:
+                told = "a generator here", "write all, any, sum, min or max around it, or a loop"
             case ast.Constant(float() | complex()):
                 told = f"the number {node.value}", "numbers are whole: divide with //"
             case ast.Constant(int()) if node.value > HIGH:

@@ -290,6 +290,7 @@ def test_an_edited_action_is_compiled_alone(tmp_path, monkeypatch):
         ("s.n = undefined_name", "'undefined_name' is not defined"),
         ("x = [1]; x[0] = s.n", "a list that is written out can't be changed"),
         ("return f'{s.n:03d}'", "with a format in an f-string (line 2): write the value alone"),
+        ("s.n = range(1, 9)[s.n]", "an index of such a value is not supported (line 2)"),
         ("return s.n / 2 > 1", "with a division into fractions (/) (line 2): use //"),
         ("import math", "with an import (line 2): import it at the top of the module"),
         ("try: s.n += 1\n    except ValueError: pass", "with a try (line 2): ask beforehand"),

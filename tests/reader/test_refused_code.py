@@ -261,6 +261,7 @@ REFUSED = {
     "s.found = OTHER.x": "OTHER, which is no number, name or tuple",
     "f = lambda x: x\ns.found = f(1)": "a function inside a function",
     "s.found = len({k for k in range(3)})": "a set of Python's",
+    "s.found = 1 if 2 in (k for k in range(3)) else 0": "with a generator here (line",
     "s.found = [k for k in reversed((1, 2))][0]": "reversed()",
     "s.found = star(1)": "star can't be compiled with * or / among its parameters",
     "s.found = only_named(k=1)": "only_named can't be compiled with * or / among its parameters",
