@@ -151,6 +151,15 @@ class Cluster:
         return part
 
     @cached_property
+    def registered(self) -> dict[int | None, list[int]]:
+        """When each broker registered, which it does once for each of its starts."""
+        found: dict[int | None, list[int]] = {}
+        for each in self.records:
+            if each.type == "REGISTER_BROKER_RECORD" and each.time is not None:
+                found.setdefault(each.data["brokerId"], []).append(each.time)
+        return found
+
+    @cached_property
     def _records_by_subject(self) -> dict[str, list[tuple[int, MetadataRecord]]]:
         """The records about each partition and topic, and under "" all others, with their places;
         those of the snapshot come first."""

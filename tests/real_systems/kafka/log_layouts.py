@@ -200,6 +200,7 @@ LAYOUTS: dict[str, Layout] = {
     "zone": _each(
         lambda e: f"{e.at('%Y-%m-%dT%H:%M:%S', 2)},{e.ms}+0200 {e.level} {e.logger} - {e.message}"
     ),
+    "zone_gmt": _each(lambda e: f"{e.at('%F %T', 2)}.{e.ms} GMT+02:00 {e.level} {e.rest}"),
     "level_first": _each(lambda e: f"{e.level} [{e.at('%Y-%m-%d %H:%M:%S')},{e.ms}] {e.rest}"),
     "slashes": _each(
         lambda e: (

@@ -167,3 +167,33 @@ def test_a_complete_folder_gets_the_all_clear_for_the_time_before_a_finding(tmp_
         path.unlink()
         assert read([tmp_path / name], end=until).verdict == Verdict.UNDECIDED, left_out
         path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("log", "change", "expected"),
+    [
+        # an earlier start's line is not this one's
+        (
+            "last_replica_without_elr_4.3.1/node1",
+            lambda line: line * ("since no clean shutdown" not in line),
+            "nothing says whether broker 1, which starts at 02:19:36.800, had been",
+        ),
+        ("told_failed_4.3.1/node1", lambda line: line.replace("\n", "\r"), "carriage returns"),
+        # a first start is no return, whatever the broker's clock says
+        (
+            "told_failed_3.6.2/node1",
+            lambda line: re.sub("02:16:2(?=.*No logs)", "02:16:5", line),
+            "Found",
+        ),
+        # the controller, which writes a line that is cut short, is not the leader
+        ("fenced_elr_unclean_4.3.1/node100", lambda line: f"{line.rstrip()[:150]}\n", "Found"),
+    ],
+)
+def test_a_changed_log_adds_no_finding(log, change, expected, tmp_path):
+    name = log.partition("/")[0]
+    shutil.unpack_archive(CLUSTERS / f"{name}.tar.gz", tmp_path, filter="data")
+    path = tmp_path / log / "server.log"
+    path.write_text("".join(map(change, lines_of(path))), encoding="utf-8")
+    report = read([tmp_path / name])
+    assert expected in str(report.answer)
+    assert said(report) <= whole(name)[1]

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
-from real_systems.kafka.logs.answers.findings import is_ordinary_step_back
+from real_systems.kafka.logs.answers.findings import A_START, is_ordinary_step_back, start_of
 from real_systems.kafka.logs.broker_events import away_at, events_of_brokers
 from real_systems.kafka.logs.histories import Cluster
 from real_systems.kafka.logs.moments import NONE, UNKNOWN, UNSAID, Moment
@@ -25,8 +25,6 @@ _AT_ONCE = 5 * _SECONDS
 """Within so much a broker writes of one change into its two logs."""
 _SETTLED = 10 * _SECONDS
 """A decision that holds for so long reaches every broker that is there."""
-_A_START = 600 * _SECONDS
-"""Within so much of a broker's start its log says whether it was shut down cleanly."""
 
 ADD_A_DUMP = (
     "Add a controller's folder __cluster_metadata-0 with its *.log and *.checkpoint, as it is, or"
@@ -227,19 +225,19 @@ def _near(times: list[int], time: int, before: int, after: int) -> bool:
 def restarts(cluster: Cluster, partition: str) -> str:
     """For each start of a broker that was in sync whether it had been shut down cleanly."""
     kinds = ("came_back_clean", "came_back_unclean", "came_back_empty")
-    ends = _times(each for kind in kinds for each in cluster.said_of(kind))
-    said_so = {node: sorted(times) for node, times in ends.items()}
+    lines = [each for kind in kinds for each in cluster.said_of(kind)]
+    said_so = {(each.entry.node, start_of(cluster, each)) for each in lines}
     stops = _times(cluster.said_of("shut_down"))
     before: dict[int, int] = {}
     for time, broker in _starts(cluster, partition):
         since, before[broker] = before.get(broker, 0), time
-        stopped = any(since < each < time for each in stops.get(broker, []))
-        known = said_so.get(broker, [])
-        if stopped or not _was_in_sync(cluster, partition, broker, time):
-            continue
-        if _near(known, time, _A_START, _A_START):
-            if cluster.has_metadata:  # each start is one record, so each has a line of its own
-                known.remove(min(known, key=lambda each: abs(each - time)))
+        if cluster.has_metadata and not cluster.gap:  # then also a start after a clean stop says it
+            is_known = (broker, time) in said_so
+        else:
+            is_known = any(since < each < time for each in stops.get(broker, [])) or any(
+                node == broker and abs(each - time) <= A_START for node, each in said_so
+            )
+        if is_known or not _was_in_sync(cluster, partition, broker, time):
             continue
         return (
             f"nothing says whether broker {broker}, which starts at {clock(time)}, had been shut"
@@ -251,13 +249,8 @@ def restarts(cluster: Cluster, partition: str) -> str:
 
 def _starts(cluster: Cluster, partition: str) -> list[tuple[int, int]]:
     """When brokers started, as far as a record or a line shows it."""
-    registered = [
-        (each.time, each.data["brokerId"])
-        for each in cluster.records
-        if each.type == "REGISTER_BROKER_RECORD" and each.time is not None
-    ]
     if cluster.has_metadata:
-        return sorted(registered)
+        return sorted((t, broker) for broker, times in cluster.registered.items() for t in times)
     lines = [
         *cluster.said_of("started"),
         *cluster.said_of("release"),

@@ -32,6 +32,8 @@ _SECONDS = 1000
 _STORM = 3
 """So many epochs, each within `_STORM_WITHIN` of the one before, are said to be one thing."""
 _STORM_WITHIN = 5 * _SECONDS
+A_START = 600 * _SECONDS
+"""Within so much of a broker's start its log says whether it was shut down cleanly."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Finding:
 def unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
     """A leader that may lack records, from whatever it is known: the state of the partition says
     so, or it was not in the ISR, or a line has these words."""
-    flagged: set[int] = set()
+    flagged: set[int | None] = set()
     moments = cluster.partitions.get(partition, [])
     for before, after, in_sync in zip(
         [NOTHING_KNOWN, *moments], moments, most_in_sync(moments), strict=False
@@ -96,10 +98,11 @@ def unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
         )
     words = [*cluster.said_of("elects_uncleanly", partition)]
     for said in [*words, *cluster.said_of("recovers", partition)]:
-        leader = said.fields.get("leader", said.entry.node)
+        # a line that is cut short may not name the leader: the one who writes it is the controller
+        leader = said.entry.node if said.kind == "recovers" else said.fields.get("leader")
         if said.kind == "elects_uncleanly" and said.fields.get("recovery") == "RECOVERED":
             continue  # 4.0 writes so of an election from the ELR
-        if leader in flagged:
+        if leader in flagged or (leader is None and flagged):
             continue
         flagged.add(leader)
         who = "a broker" if leader is None else f"broker {leader}"
@@ -145,11 +148,16 @@ def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
     """A broker that came back without a clean shutdown, or without its logs, and what it was to the
     partition."""
     for said in (*cluster.said_of("came_back_unclean"), *cluster.said_of("came_back_empty")):
-        node, time = said.entry.node, said.entry.time
-        moment = cluster.at(partition, time)
-        if node is None or moment is None or node not in moment.replicas:
+        node = said.entry.node
+        if node is None or (start := start_of(cluster, said)) is None:
             continue
-        end = _loaded(cluster, partition, node, time)
+        end = _loaded(cluster, partition, node, said.entry.time)
+        time = said.entry.time
+        if cluster.has_metadata and not cluster.gap:  # its records have a clock of their own
+            time = min(max(time, start), start + _SECONDS)
+        moment = cluster.at(partition, time)
+        if moment is None or node not in moment.replicas:
+            continue
         ends = "" if end is None else f"; its log ends at offset {end}"
         how = "without a clean shutdown"
         if said.kind == "came_back_empty":
@@ -159,7 +167,7 @@ def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
         if _stayed(cluster, partition, node, moment):
             gone = _taken_over(cluster, partition, node, time)
             yield Finding(
-                time,
+                said.entry.time,
                 partition,
                 f"broker {node} came back {how} and stayed in the ISR: with ELR off its log is"
                 f" taken for complete{ends}{gone}",
@@ -168,13 +176,23 @@ def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
             )
         elif cluster.has_elr_at(moment) and _was_eligible(cluster, partition, node, time):
             yield Finding(
-                time,
+                said.entry.time,
                 partition,
                 f"broker {node} came back {how}: the controller takes it out of the ISR and the"
                 f" ELR, since it may lack records{ends}",
                 said.entry.place,
                 _LAST_REPLICA,
             )
+
+
+def start_of(cluster: Cluster, said: Said) -> int | None:
+    """When the start was that a broker's line is about. Under KRaft each start is a record: the
+    nearest one, whatever the broker's clock says; None if none is near."""
+    time = said.entry.time
+    if not cluster.has_metadata or cluster.gap:
+        return time
+    near = [t for t in cluster.registered.get(said.entry.node, []) if abs(t - time) <= A_START]
+    return min(near, key=lambda each: abs(each - time), default=None)
 
 
 def _stayed(cluster: Cluster, partition: str, node: int, moment: Moment) -> bool:

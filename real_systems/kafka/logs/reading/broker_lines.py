@@ -232,6 +232,7 @@ WORDS = frozenset(_KINDS_WITH)
 _LONGEST, _KEPT = 1 << 14, 1 << 10
 """Characters of an entry in which something is looked for, and that are kept of it."""
 
+_SEVERAL = re.compile(r"\r(?![\r\n]|$)")
 _TOO_LARGE = re.compile(r"\d{20}")
 
 
@@ -243,6 +244,9 @@ def said_in(
     for entry, words in entries:
         text, found = entry.text[:_LONGEST], None
         is_cut, entry.text = len(entry.text) > _LONGEST, text
+        if _SEVERAL.search(text):
+            refused(entry, "of several lines with carriage returns between them")
+            continue
         for kind in sorted({kind for word in words for kind in _KINDS_WITH[word]}):
             for pattern in _PATTERNS[kind]:
                 if found := pattern.search(text):

@@ -7,6 +7,7 @@ Kibana save, and layouts in JSON that write several lines for a record.
 import codecs
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -29,7 +30,7 @@ _DECODER = json.JSONDecoder()
 def framing_of(head: str) -> str:
     """What a file is that begins like this: "json", a CSV's delimiter, or "" for lines."""
     text = head.lstrip()
-    first = text.partition("\n")[0].strip()
+    first = re.split(r"[\r\n]", text, maxsplit=1)[0].strip()
     if text[:1] == "[" and text[1:].lstrip()[:1] in ("{", "["):
         return "json"
     if text[:1] == "{" and text[1:].lstrip()[:1] in ('"', ""):

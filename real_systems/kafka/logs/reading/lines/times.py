@@ -31,6 +31,7 @@ _CLOCK = (
 )
 _ZONE = (
     r"(?P<zone> ?[+-]\d\d:?\d\d(?![\d:])|[+-]\d\d(?![\d:])"
+    r"| ?(?:GMT|UTC)[+-]\d\d?(?::?\d\d)?(?![\d:])"
     rf"| ?(?:{'|'.join(_ZONES)})\b)?"
 )
 _AT = rf"{_CLOCK}{_ZONE}"
@@ -153,8 +154,8 @@ def _millis(fraction: str | None) -> int:
 def _minutes(zone: str) -> int:
     if zone in _ZONES or not zone:
         return _ZONES.get(zone, 0)
-    digits = zone[1:].replace(":", "").ljust(4, "0")
-    return int(zone[0] + "1") * (int(digits[:2]) * 60 + int(digits[2:]))
+    sign, hours, minutes = re.fullmatch(r"[A-Z]*([+-])(\d\d?):?(\d\d)?", zone).groups()
+    return int(sign + "1") * (int(hours) * 60 + int(minutes or 0))
 
 
 _LEAP = 2000
