@@ -260,8 +260,8 @@ def read(
         if each.verdict == Verdict.UNDECIDED
     ]
     breaches = [name for name, each in checks.items() if each.verdict == Verdict.VIOLATED]
-    if cluster.gap:  # what is missing may explain it
-        why = facts.metadata(cluster)
+    if cluster.gap or cluster.disagreements:  # what is missing, or of another cluster, explains it
+        why = facts.metadata(cluster) or cluster.disagreements[0]
         lacks += [Lack(name, why, (_CHECK,)) for name in breaches]
         breaches = []
     if not chosen and not cluster.has_metadata:

@@ -288,6 +288,7 @@ def test_bad_input_is_one_sentence(unpacked, tmp_path):
     shutil.copy(archive("told_failed_4.3.1"), unpacked)
     note = next(each for each in read([unpacked]).notes if "disagree" in each)
     assert "dumps of the metadata log disagree at offset" in note
+    assert not read([unpacked]).answer.breaches
 
 
 def test_what_is_not_read_is_named_and_takes_the_all_clear_away(unpacked, tmp_path):

@@ -198,6 +198,8 @@ def test_a_log_in_several_files_is_one(tmp_path):
     shutil.unpack_archive(CLUSTERS / f"{name}.tar.gz", tmp_path, filter="data")
     dump = next(tmp_path.glob("*/node100/dump-metadata.txt"))
     lines = dump.read_text(encoding="utf-8").splitlines(keepends=True)
+    dump.write_text("".join([*lines, *lines[190:]]), encoding="utf-8")  # two dumps in one file
+    assert str(read([tmp_path / name]).checks["t-0"]) == str(check_partition(cluster(name), "t-0"))
     dump.unlink()
     with gzip.open(dump.with_name("one.gz"), "wt", encoding="utf-8") as file:
         file.writelines(lines[:200])

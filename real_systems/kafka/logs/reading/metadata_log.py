@@ -143,7 +143,7 @@ class Snapshot:
 def merged(
     dumps: Iterable[Sequence[MetadataRecord]], notes: list[str]
 ) -> tuple[Snapshot | None, list[MetadataRecord]]:
-    """The records of several dumps of one log, each once, by offset; those of one as they stand.
+    """The records of several dumps of one log, each once, by offset; as they stand if one has all.
     notes: gets a sentence if dumps disagree.
 
     If the first ones are gone, the log begins where the earliest snapshot ends that leaves no gap,
@@ -156,7 +156,7 @@ def merged(
             if record.snapshot is not None:
                 snapshots.setdefault(record.snapshot, {})[record.offset] = record
     each_dump = [dump for dump in each_dump if dump]
-    if len(each_dump) == 1:
+    if len(each_dump) == 1 and len({each.offset for each in each_dump[0]}) == len(each_dump[0]):
         records = each_dump[0]
     else:
         found: dict[int, MetadataRecord] = {}
