@@ -51,7 +51,7 @@ OPERATORS: dict[type[ast.operator], str] = {
 }
 """The checked operators, and the compiled functions that replace them (see `operations.integers`).
 Compiled code computes with 64 bits, Python with as many as it takes: a result that needs more is a
-Fault. Fields have 32 bits at most, so sums of fields and short numbers are not checked."""
+Fault. Fields and constants have 32 bits, so sums of them and of short numbers are not checked."""
 
 _CHANGE_NOTHING = {"equal": len, "get_item": len, "range": len}
 """Names that other rewriting puts in, as functions that change nothing."""
@@ -464,7 +464,7 @@ def _is_number(node: ast.AST) -> bool:
 
 
 def _is_short(value: ast.expr) -> bool:
-    """Is it a field, a number of 32 bits, or a sum or difference of such?"""
+    """Is it a field, a constant, a number of 32 bits, or a sum or difference of such?"""
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub):
         return _is_short(value.left) and _is_short(value.right)
     return isinstance(value, ast.Attribute) or (_is_number(value) and value.value < 2**32)

@@ -289,6 +289,8 @@ def _parsed(name: str, value: Any, limits: Limits) -> int:
 def _check(name: str, value: int, limits: Limits, bound: Mapping[str, int]) -> None:
     if limits.may_be_none and value == NO_LIMIT:
         return
+    if abs(value) > NO_LIMIT:  # compiled code takes it for granted that a sum of constants fits
+        raise LabError(f"{name}={value} has more than 32 bits; use at most {NO_LIMIT}.")
     ends = (limits.low, limits.high)
     low, high = (bound[each] if isinstance(each, str) else each for each in ends)
     if not low <= value <= high:

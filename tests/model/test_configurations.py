@@ -146,6 +146,16 @@ def test_a_default_may_be_a_name():
     assert describe(Spec("served", Counter, Ordered))["constants"]["order"]["default"] == "newest"
 
 
+def test_a_constant_has_32_bits():
+    """Compiled sums of constants are not checked for an overflow: see `compiler.rewriting`."""
+
+    class Large(NamedTuple):
+        size: Annotated[int, Limits(0, 2**62, "a size")]
+
+    with pytest.raises(LabError, match="size=2147483648 has more than 32 bits"):
+        bind(Large, {"size": 2**31}, "large")
+
+
 def test_a_default_that_is_no_name_is_named():
     with pytest.raises(LabError, match="order=latest is not one of oldest, newest"):
         bind(Misspelled, {}, "served")
