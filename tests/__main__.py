@@ -75,7 +75,7 @@ def main(words: Sequence[str]) -> int:
 def processes(more: bool) -> int:
     """How many processes run tests: as many as there are cores, four at most.
 
-    more: one more, since a third of the time of tests that are not quick is spent on waiting for
+    more: adds one, since tests that are not quick spend a third of their time on waiting for
     browsers, kernels and Java. There are fewer processes where memory is short.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -108,6 +108,11 @@ class Cluster:
         return bool(self.records or self.snapshot)
 
     @property
+    def has_every_start(self) -> bool:
+        """Is there a metadata log without a gap, so that each start of a broker is a record?"""
+        return self.has_metadata and not self.gap
+
+    @property
     def before(self) -> Sequence[MetadataRecord]:
         """The records of the snapshot, if there is one."""
         return self.snapshot.records if self.snapshot else ()

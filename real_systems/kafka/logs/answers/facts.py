@@ -231,7 +231,7 @@ def restarts(cluster: Cluster, partition: str) -> str:
     before: dict[int, int] = {}
     for time, broker in _starts(cluster, partition):
         since, before[broker] = before.get(broker, 0), time
-        if cluster.has_metadata and not cluster.gap:  # then also a start after a clean stop says it
+        if cluster.has_every_start:  # then also a start after a clean stop says it
             is_known = (broker, time) in said_so
         else:
             is_known = any(since < each < time for each in stops.get(broker, [])) or any(

@@ -98,7 +98,7 @@ def unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
         )
     words = [*cluster.said_of("elects_uncleanly", partition)]
     for said in [*words, *cluster.said_of("recovers", partition)]:
-        # a line that is cut short may not name the leader: the one who writes it is the controller
+        # A line that is cut short may not name the leader; who writes it is the controller.
         leader = said.entry.node if said.kind == "recovers" else said.fields.get("leader")
         if said.kind == "elects_uncleanly" and said.fields.get("recovery") == "RECOVERED":
             continue  # 4.0 writes so of an election from the ELR
@@ -153,7 +153,7 @@ def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
             continue
         end = _loaded(cluster, partition, node, said.entry.time)
         time = said.entry.time
-        if cluster.has_metadata and not cluster.gap:  # its records have a clock of their own
+        if cluster.has_every_start:  # its records have a clock of their own
             time = min(max(time, start), start + _SECONDS)
         moment = cluster.at(partition, time)
         if moment is None or node not in moment.replicas:
@@ -186,10 +186,10 @@ def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
 
 
 def start_of(cluster: Cluster, said: Said) -> int | None:
-    """When the start was that a broker's line is about. Under KRaft each start is a record: the
-    nearest one, whatever the broker's clock says; None if none is near."""
+    """The time of the start that a broker's line is about. Under KRaft it is that of the nearest
+    record of a start, whatever clock the broker has; None if none is near."""
     time = said.entry.time
-    if not cluster.has_metadata or cluster.gap:
+    if not cluster.has_every_start:
         return time
     near = [t for t in cluster.registered.get(said.entry.node, []) if abs(t - time) <= A_START]
     return min(near, key=lambda each: abs(each - time), default=None)

@@ -233,6 +233,7 @@ _LONGEST, _KEPT = 1 << 14, 1 << 10
 """Characters of an entry in which something is looked for, and that are kept of it."""
 
 _SEVERAL = re.compile(r"\r(?![\r\n]|$)")
+"""A carriage return within a line, which was several lines."""
 _TOO_LARGE = re.compile(r"\d{20}")
 
 
