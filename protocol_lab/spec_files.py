@@ -265,7 +265,7 @@ def _loaded(root: Path, name: str) -> dict[str, Path]:
     """
     package, dot, _ = name.partition(".")
     found = {}
-    for each, module in list(sys.modules.items()):
+    for each, module in sys.modules.copy().items():  # another thread may be importing
         top, inner, _ = each.partition(".")
         if each == "__main__" or (top != package if dot else inner):
             continue  # most are left out by their names alone, which is quick

@@ -1,5 +1,6 @@
 """Specs outside the kit: any folder, any file name, with what stands beside them."""
 
+import gc
 import json
 import subprocess
 import sys
@@ -170,6 +171,25 @@ def test_an_edited_file_is_read_again_and_so_is_one_beside_it(here):
     assert states("counter.py") == 9
     written(here, text=COUNTER)
     assert states("counter.py") == 4
+
+
+def test_a_spec_is_loaded_while_another_thread_imports(here, monkeypatch):
+    """When garbage is collected, other threads get a turn: here each time one imports a module."""
+
+    def imports(phase: str, _: dict[str, int]) -> None:
+        monkeypatch.setitem(sys.modules, f"imported_{next(names)}", sys)
+
+    written(here)
+    names = iter(range(10**9))
+    often = gc.get_threshold()
+    gc.callbacks.append(imports)
+    gc.set_threshold(1)
+    try:
+        assert load("counter.py").name == "counter"
+    finally:
+        gc.set_threshold(*often)
+        gc.callbacks.remove(imports)
+    assert next(names) > 100
 
 
 @pytest.mark.slow

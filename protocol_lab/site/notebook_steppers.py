@@ -115,10 +115,12 @@ def _written_here(
             path = f"{name}.spec" if isinstance(value, Model) else name
             needed = _needed({name}, before)
             return (*(each.text for each in needed), f"{path}.bind(**{constants!r})")
-    for module in [each for each in sys.modules if each.partition(".")[0].endswith("_spec")]:
-        for name, value in vars(sys.modules[module]).items():
+    for place, module in sys.modules.copy().items():
+        if not place.partition(".")[0].endswith("_spec"):
+            continue
+        for name, value in vars(module).items():
             if value is model.spec:
-                return f"from {module} import {name}", f"{name}.bind(**{constants!r})"
+                return f"from {place} import {name}", f"{name}.bind(**{constants!r})"
     return ()
 
 

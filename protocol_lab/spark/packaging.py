@@ -124,7 +124,7 @@ def packages_for(modules: Iterable[str]) -> list[str]:
 
 def _used_by(package: str) -> set[str]:
     """The top-level names of the modules whose functions, classes or selves a package has."""
-    loaded = [each for name, each in list(sys.modules.items()) if _is_part(name, package)]
+    loaded = [each for name, each in sys.modules.copy().items() if _is_part(name, package)]
     values = [value for module in loaded for value in list(vars(module).values())]
     return {_module_of(value).partition(".")[0] for value in values}
 
