@@ -215,6 +215,12 @@ def test_a_spec_is_loaded_while_another_thread_imports(here, monkeypatch):
             "again.py defines helper twice, in lines ",
         ),
         ("a-c.py", COUNTER + "\n@spec.action\ndef f():\n    pass\n", "must take the state"),
+        (
+            "old.py",
+            COUNTER + "\n@spec.sometimes\ndef full(s, c):\n    return HOLDS\n",
+            "old.py can't be loaded: full: a state that must be reachable is a situation: write "
+            "@spec.situation(expected=True), and return True in such a state (old.py, line ",
+        ),
     ],
 )
 def test_what_can_not_be_loaded_is_told_in_one_sentence(here, capsys, name, text, sentence):

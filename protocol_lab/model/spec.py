@@ -30,7 +30,7 @@ from functools import partial
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 from protocol_lab.errors import LabError, quoted, unknown
@@ -354,6 +354,13 @@ class Spec:
             raise LabError(f"{function.__name__}: a situation is a function of (s, c).")
         self._put(self.situations, Situation(function, expected), "a situation")
         return function
+
+    def sometimes(self, function: Callable) -> NoReturn:
+        """Refuse what earlier releases of the kit had, and say what replaces it."""
+        raise LabError(
+            f"{function.__name__}: a state that must be reachable is a situation: write "
+            "@spec.situation(expected=True), and return True in such a state."
+        )
 
     def claim(
         self,
