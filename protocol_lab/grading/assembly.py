@@ -7,6 +7,7 @@ grader's, whatever the submission says of them.
 import ast
 import re
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 
 from protocol_lab.errors import shortened
@@ -25,9 +26,16 @@ class Assembled:
     lines: dict[int, int]
 
     def load(self, lab: Lab) -> Spec:
-        """The spec in it, with what the lab judges besides. Raises LabError."""
+        """The spec in it, with those of the lab's checks that its parts name. Raises LabError."""
         spec = load_file(self.path)
-        lab.checks.declare(spec)
+        invariants = {name for part in lab.parts for name in part.invariants}
+        goals = {name for part in lab.parts for name in (*part.reaches, *part.stays_possible)}
+        for name, check in vars(lab.checks).items():
+            if name in invariants:
+                is_of_steps = len(signature(check).parameters) == 3
+                (spec.step_invariant if is_of_steps else spec.invariant)(check)
+            elif name in goals:
+                spec.situation(check, expected=True)
         return spec
 
     def in_own_lines(self, text: str) -> str:

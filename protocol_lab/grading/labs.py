@@ -1,9 +1,9 @@
 """What a lab consists of: a skeleton, its parts, and the trials that its learner is not shown.
 
 A lab is a folder `labs/NAME`. What stands in the folder itself, `NAME.py` (the skeleton) and
-README.md, is what a learner gets. `instructor/` stays behind: `checks.py`, with PARTS and with
-`declare(spec)`, which declares further properties; and `solution.py`, a submission that gets all
-points.
+README.md, is what a learner gets. `instructor/` stays behind: `checks.py`, with PARTS and with the
+functions that they name and the skeleton does not have; and `solution.py`, a submission that gets
+all points.
 """
 
 import re
@@ -30,9 +30,9 @@ class Part:
 
     writes: the functions that the part asks for. A part is judged with the functions of the parts
     before it; those of later parts are the skeleton's. trials: the constants of each configuration
-    that is explored. invariants: names of invariants and step invariants of the spec, or of those
-    that `declare` adds. reaches: expected situations that a state must have in every trial.
-    properties: temporal properties. lines: of our solution, without docstrings and comments.
+    that is explored. invariants: names of invariants and step invariants. reaches: of situations
+    that a state must have in every trial. stays_possible: of those that every state must lead to.
+    properties: of temporal properties. lines: of our solution, without docstrings and comments.
     minutes: our estimate.
     """
 

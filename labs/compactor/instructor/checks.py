@@ -104,11 +104,3 @@ def everything_is_clean(s, c):
     return s.horizon == c.messages and not any(
         s.ledgers[slot].exists and slot != s.current for slot in range(1, c.ledgers + 1)
     )
-
-
-def declare(spec):
-    """Add what is judged besides the skeleton's own properties."""
-    spec.invariant(ledgers_are_compact)
-    spec.step_invariant(readers_are_left_alone)
-    spec.situation(everything_is_compacted_after_a_crash, expected=True)
-    spec.situation(everything_is_clean, expected=True)

@@ -90,10 +90,3 @@ def the_last_candidate_leads(s, c):
 def the_last_term_is_led(s, c):
     """Somebody leads in the last term."""
     return any(s.has_led[n] == c.terms for n in range(1, c.servers + 1))
-
-
-def declare(spec):
-    """Add what is judged besides the skeleton's own properties."""
-    spec.invariant(votes_are_cast)
-    spec.situation(the_last_candidate_leads, expected=True)
-    spec.situation(the_last_term_is_led, expected=True)

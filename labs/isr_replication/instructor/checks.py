@@ -119,17 +119,3 @@ def the_isr_has_shrunk(s, c):
 def all_are_in_sync(s, c):
     """All replicas are in the ISR."""
     return len(s.quorum.isr) == c.replicas
-
-
-def declare(spec):
-    """Add what is judged besides the skeleton's own properties."""
-    spec.invariant(high_watermarks_are_in_logs)
-    spec.invariant(the_isr_is_one)
-    spec.step_invariant(leaders_do_not_fetch)
-    for each in (
-        the_last_epoch_commits,
-        an_old_record_is_kept,
-        the_isr_has_shrunk,
-        all_are_in_sync,
-    ):
-        spec.situation(each, expected=True)

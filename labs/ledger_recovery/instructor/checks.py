@@ -98,12 +98,3 @@ def all_are_fenced(s, c):
 def nothing_is_recovered(s, c):
     """The ledger is closed without the last entry, which the writer has sent."""
     return s.metadata == "closed" and s.sent == c.entries and s.last < c.entries
-
-
-def declare(spec):
-    """Add what is judged besides the skeleton's own properties."""
-    for each in (acks_are_true, nobody_else_is_fenced, answers_are_true):
-        spec.invariant(each)
-    spec.step_invariant(fenced_bookies_store_nothing)
-    for each in (all_is_stored, all_are_fenced, nothing_is_recovered):
-        spec.situation(each, expected=True)

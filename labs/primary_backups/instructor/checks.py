@@ -98,15 +98,3 @@ def everybody_is_alive(s, c):
 def everybody_is_back(s, c):
     """Somebody has taken over, and everybody is alive."""
     return s.epoch > 0 and len(s.alive) == c.servers
-
-
-def declare(spec):
-    """Add what is judged besides the skeleton's own properties."""
-    spec.invariant(only_what_was_written)
-    for each in (
-        everybody_has_everything,
-        answered_after_take_over,
-        everybody_is_alive,
-        everybody_is_back,
-    ):
-        spec.situation(each, expected=True)
