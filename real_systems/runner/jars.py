@@ -125,9 +125,12 @@ def _fetch(artifacts: list[Artifact], folder: Path) -> None:
         (place / "libs").rename(folder)
     except (OSError, subprocess.TimeoutExpired) as error:
         if not folder.is_dir():  # another run may have fetched the same meanwhile
-            reason = getattr(error, "strerror", None) or str(error)
+            reason, advice = getattr(error, "strerror", None) or str(error), "free 100 MB, or try"
+            if isinstance(error, subprocess.TimeoutExpired):
+                reason, advice = f"it took more than {_PATIENCE // 60} minutes", "try"
             raise LabError(
-                f"{folder.name} can't be fetched ({reason}): free 100 MB, or try again."
+                f"{folder.name} can't be fetched ({reason}): {advice} again, or name an unpacked"
+                " release as docs/real_stories.md says."
             ) from None
     finally:
         remove(place)

@@ -2,6 +2,7 @@
 
 import subprocess
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -94,6 +95,14 @@ def test_what_was_not_tested_is_refused(ivy, cache, monkeypatch):
 def test_what_ivy_can_not_bring_gets_a_sentence(ivy, cache, printed, sentence):
     ivy(1, printed, brings=("half.jar",))
     with pytest.raises(LabError, match=sentence):
+        fetched_jars("thing-1.0.0", WANTED, print)
+    assert [each.name for each in (cache / "jars").iterdir()] == []
+
+
+def test_a_fetch_that_takes_too_long_says_so(cache, monkeypatch):
+    late = Mock(side_effect=subprocess.TimeoutExpired("java", 900))
+    monkeypatch.setattr(jars.subprocess, "run", late)
+    with pytest.raises(LabError, match=r"\(it took more than 15 minutes\): try again, or name"):
         fetched_jars("thing-1.0.0", WANTED, print)
     assert [each.name for each in (cache / "jars").iterdir()] == []
 
