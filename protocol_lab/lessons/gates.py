@@ -1,23 +1,49 @@
-"""A question's choices and its answer, computed from the states of the lesson's walk."""
+"""A question of a lesson: its lines in the file, its choices, and its answer.
+
+A question is about the state where it stands. Its answer is computed from the states of the walk,
+never written:
+
+    ? can STEP            can the step be taken here? Its guard is the answer
+    ? which next          which step does the run take next? `can`: which of these can be taken
+                          here? `cannot`: which is refused?
+    ? where EXPRESSION    a number, shown as a line in the lane that it names, or through all lanes
+    ? holder EXPRESSION   the nodes n for which it is true; or the node that it is, or nobody
+    ? last INVARIANT      is the promise broken at the end of this part?
+    ? cell CLAIM          the nodes that have said yes, on the board
+    ? say EXPRESSION      a free question with a computed answer
+
+EXPRESSION is Python over the state s, the constants c, and the names of the spec; for `say` also
+over the names of the modules in a line `# uses: MODULE ...`. Before what `where`, `holder`, `cell`
+and `say` ask, `next:` and `end:` choose another state: that of the next beat, or of the part's end.
+
+`- CHOICE` offers a choice, `~ CHOICE: SENTENCE` one with what to say to whoever chooses it wrongly;
+where none is offered the kit lists them. `= SENTENCE` is the reason beside the answer.
+"""
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import combinations
 from typing import Any
 
 from protocol_lab.compiler.conditions import names_in_scope
-from protocol_lab.errors import LabError, quoted, shortened, unknown
+from protocol_lab.errors import LabError, quoted, shortened, unknown, visible
 from protocol_lab.explain.tally import node_names, tally
 from protocol_lab.explain.wording import choice_sentence, words
-from protocol_lab.lessons.lesson_files import Gate
 from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step, step_of
 from protocol_lab.traces.events import AT_ONCE, DELIVERED, Arrow, events
+from protocol_lab.traces.scenarios import split_comment
 from protocol_lab.traces.walk import Moment, Walk
 
+TIMES = ("next", "end")
+KINDS = ("can", "which", "where", "holder", "last", "cell", "say")
+ORDERS = ("next", "can", "cannot")
+"""What `which` asks."""
+
+_TIMED = ("where", "holder", "cell", "say")
 NOBODY = "nobody"
 YES, NO = "yes", "no"
 _NODE = re.compile(r"\[(\d+)\]|=(\d+)")
@@ -25,6 +51,82 @@ _OF_NODES = ("holder", "cell")
 """The kinds of questions whose answer is a set of nodes."""
 
 _ONE_NODE = re.compile(r"\bn\b")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice, and what is said to a reader who chose it wrongly; "" if nothing is."""
+
+    text: str
+    counter: str = ""
+
+
+@dataclass
+class Gate:
+    """A question: `asks` is a step, an expression, an invariant or a claim, as its kind says.
+
+    when: "" for the state here, "next" or "end".
+    """
+
+    kind: str
+    asks: str
+    question: str
+    number: int
+    when: str = ""
+    choices: list[Choice] = field(default_factory=list)
+    why: str = ""
+
+    @property
+    def lacks_choices(self) -> bool:
+        """Has the file to offer choices, and does it not?"""
+        return self.kind in ("say", "which") and len(self.choices) < 2
+
+
+# --- Its lines in a file ---
+
+
+def parse_gate(row: str, number: int, place: str) -> Gate:
+    """The question of a line that begins with ?. Raises LabError naming the line."""
+    code, question = split_comment(row[1:])
+    kind, _, asks = code.partition(" ")
+    asks = asks.strip()
+    if kind not in KINDS:
+        raise LabError(
+            f"{place}, line {number}: {quoted(row)} is not known; write ? {', ? '.join(KINDS)}, and"
+            " the question behind a #."
+        )
+    if not question:
+        raise LabError(f"{place}, line {number}: the question is missing: write it behind a #.")
+    if not asks and kind not in ("which", "last"):
+        raise LabError(f"{place}, line {number}: what is asked? Write it behind ? {kind}.")
+    if kind == "which" and (asks := asks or "next") not in ORDERS:
+        raise LabError(f"{place}, line {number}: write ? which {', ? which '.join(ORDERS)}.")
+    time, colon, rest = asks.partition(":")
+    when = time if colon and kind in _TIMED and time in TIMES else ""
+    return Gate(kind, rest.strip() if when else asks, visible(question), number, when)
+
+
+def add_line(row: str, number: int, place: str, gate: Gate) -> None:
+    """Add a choice, or the reason, to a question. Raises LabError naming the line."""
+    mark, told = row[0], visible(row[1:].strip())
+    text, colon, counter = told.partition(": ")
+    if mark == "=":
+        gate.why = f"{gate.why} {told}".strip()
+    elif mark == "~" and not (colon and text and counter.strip()):
+        raise LabError(
+            f"{place}, line {number}: write `~ CHOICE: SENTENCE`, or `- CHOICE` for one about which"
+            " nothing is said."
+        )
+    elif not told:
+        raise LabError(f"{place}, line {number}: the choice is missing.")
+    else:
+        choice = Choice(text, counter.strip()) if mark == "~" else Choice(told)
+        if choice.text in [each.text for each in gate.choices]:
+            raise LabError(f"{place}, line {number}: {quoted(choice.text)} is offered twice.")
+        gate.choices.append(choice)
+
+
+# --- Its choices and its answer ---
 
 
 @dataclass(frozen=True)

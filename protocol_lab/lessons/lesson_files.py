@@ -16,25 +16,8 @@ begins anew with the constants of the first line and its own; `after slide N`, o
 takes the steps of the part before up to there, unseen. Comments below its line are the caption of
 its first state.
 
-A question is about the state where it stands. Its answer is computed, never written:
-
-    ? can STEP            can the step be taken here? Its guard is the answer
-    ? which next          which step does the run take next? `can`: which of these can be taken
-                          here? `cannot`: which is refused?
-    ? where EXPRESSION    a number, shown as a line in the lane that it names, or through all lanes
-    ? holder EXPRESSION   the nodes n for which it is true; or the node that it is, or nobody
-    ? last INVARIANT      is the promise broken at the end of this part?
-    ? cell CLAIM          the nodes that have said yes, on the board
-    ? say EXPRESSION      a free question with a computed answer
-
-A line `# board` shows the board, who has said what, beside the picture.
-
-EXPRESSION is Python over the state s, the constants c, and the names of the spec; for `say` also
-over the names of the modules in a line `# uses: MODULE ...`. Before what `where`, `holder`, `cell`
-and `say` ask, `next:` and `end:` choose another state: that of the next beat, or of the part's end.
-
-`- CHOICE` offers a choice, `~ CHOICE: SENTENCE` one with what to say to whoever chooses it wrongly;
-where none is offered the kit lists them. `= SENTENCE` is the reason beside the answer.
+`gates` describes the lines of a question. A line `# board` shows the board, who has said what,
+beside the picture.
 """
 
 import re
@@ -44,41 +27,12 @@ from pathlib import Path
 
 from protocol_lab.catalog import package_folder, packages
 from protocol_lab.errors import LabError, quoted, shortened, unknown, visible
+from protocol_lab.lessons.gates import Gate, add_line, parse_gate
 from protocol_lab.traces.scenarios import Line, parse_line, read_header, split_comment, text_of_file
 
-TIMES = ("next", "end")
-KINDS = ("can", "which", "where", "holder", "last", "cell", "say")
-ORDERS = ("next", "can", "cannot")
-"""What `which` asks."""
-
-_TIMED = ("where", "holder", "cell", "say")
 _PART = re.compile(r"# part: (.*)")
 _AFTER = re.compile(r"\s+after ((?:slide|state) \S+)")
 _TITLE = re.compile(r"# lesson: (.*?)\s+spec: (.*)")
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A choice, and what is said to a reader who chose it wrongly; "" if nothing is."""
-
-    text: str
-    counter: str = ""
-
-
-@dataclass
-class Gate:
-    """A question: `asks` is a step, an expression, an invariant or a claim, as its kind says.
-
-    when: "" for the state here, "next" or "end".
-    """
-
-    kind: str
-    asks: str
-    question: str
-    number: int
-    when: str = ""
-    choices: list[Choice] = field(default_factory=list)
-    why: str = ""
 
 
 @dataclass
@@ -176,14 +130,14 @@ def _read(row: str, number: int, place: str, lesson: Lesson) -> None:
             about = lesson.description if len(lesson.parts) == 1 else part.opening
             about.append(visible(row[1:].strip()))
     elif row.startswith("?"):
-        part.lines.append(_gate(row, number, place))
+        part.lines.append(parse_gate(row, number, place))
     elif row.startswith(("~", "-", "=")):
         if not isinstance(last, Gate):
             raise LabError(
                 f"{place}, line {number}: {quoted(row)} belongs to a question: write it below a"
                 " line that begins with ?."
             )
-        _add(row, number, place, last)
+        add_line(row, number, place, last)
     elif row.startswith(">"):
         if not part.lines:
             raise LabError(f"{place}, line {number}: a note follows the step that it is about.")
@@ -207,53 +161,12 @@ def _part(row: str, number: int, place: str, lesson: Lesson) -> Part:
     return Part(title, lesson.parts[0].constants | constants, number, after[1] if after else "")
 
 
-def _gate(row: str, number: int, place: str) -> Gate:
-    code, question = split_comment(row[1:])
-    kind, _, asks = code.partition(" ")
-    asks = asks.strip()
-    if kind not in KINDS:
-        raise LabError(
-            f"{place}, line {number}: {quoted(row)} is not known; write ? {', ? '.join(KINDS)}, and"
-            " the question behind a #."
-        )
-    if not question:
-        raise LabError(f"{place}, line {number}: the question is missing: write it behind a #.")
-    if not asks and kind not in ("which", "last"):
-        raise LabError(f"{place}, line {number}: what is asked? Write it behind ? {kind}.")
-    if kind == "which" and (asks := asks or "next") not in ORDERS:
-        raise LabError(f"{place}, line {number}: write ? which {', ? which '.join(ORDERS)}.")
-    time, colon, rest = asks.partition(":")
-    when = time if colon and kind in _TIMED and time in TIMES else ""
-    return Gate(kind, rest.strip() if when else asks, visible(question), number, when)
-
-
-def _add(row: str, number: int, place: str, gate: Gate) -> None:
-    """Add a choice, or the reason, to a question."""
-    mark, told = row[0], visible(row[1:].strip())
-    text, colon, counter = told.partition(": ")
-    if mark == "=":
-        gate.why = f"{gate.why} {told}".strip()
-    elif mark == "~" and not (colon and text and counter.strip()):
-        raise LabError(
-            f"{place}, line {number}: write `~ CHOICE: SENTENCE`, or `- CHOICE` for one about which"
-            " nothing is said."
-        )
-    elif not told:
-        raise LabError(f"{place}, line {number}: the choice is missing.")
-    else:
-        choice = Choice(text, counter.strip()) if mark == "~" else Choice(told)
-        if choice.text in [each.text for each in gate.choices]:
-            raise LabError(f"{place}, line {number}: {quoted(choice.text)} is offered twice.")
-        gate.choices.append(choice)
-
-
 def _expect_whole(part: Part, place: str) -> None:
     """Raise LabError for a part without steps, or a question without the choices that it needs."""
     if not part.lines:
         raise LabError(f"{place}, line {part.number}: there are no steps below this line.")
     for each in part.lines:
-        needs = isinstance(each, Gate) and each.kind in ("say", "which")
-        if needs and len(each.choices) < 2:
+        if isinstance(each, Gate) and each.lacks_choices:
             raise LabError(
                 f"{place}, line {each.number}: offer at least two choices below it, with lines that"
                 " begin with - or ~."

@@ -16,7 +16,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from protocol_lab.errors import LabError, unknown
-from protocol_lab.lessons.lesson_files import Gate, lesson_named
+from protocol_lab.lessons.gates import Gate
+from protocol_lab.lessons.lesson_files import lesson_named
 from protocol_lab.teaching import record
 from protocol_lab.teaching.record import Record
 from protocol_lab.traces.scenarios import split_caption

@@ -12,7 +12,8 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
-from protocol_lab.lessons.lesson_files import Gate, lesson_named
+from protocol_lab.lessons.gates import Gate
+from protocol_lab.lessons.lesson_files import lesson_named
 from protocol_lab.teaching.questions import KEPT
 from tests.graphviz_drawing import contents, installed_dots, keeping_dot
 from tests.notebook_outputs import (
