@@ -13,12 +13,14 @@ import os
 import pkgutil
 import re
 import sys
+from collections.abc import Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from protocol_lab.errors import LabError, SpecError, quoted, shortened, unknown
-from protocol_lab.model.spec import Spec
+from protocol_lab.model.spec import Model, Spec
 from protocol_lab.spec_files import failure, is_path, load_file, load_module, read_again
 
 
@@ -112,6 +114,30 @@ def load_beside(name: str, folder: Path) -> Spec:
             f" it yourself, as in `--spec {shortened(name)}`, or play(scenario, model)."
         )
     return load_file(found)
+
+
+def bound_model(
+    spec_name: str,
+    constants: Mapping[str, Any],
+    given: Model | None = None,
+    folder: Path | None = None,
+) -> Model:
+    """The spec with this name and these constants; it is that of `given` if that has the name.
+
+    So a spec is found that was written in a notebook's cell. A spec outside the catalog is loaded
+    only if a file in this folder names it. Raises LabError.
+    """
+    if given is not None and spec_name in (given.spec.name, known_as(given.spec)):
+        return given.spec.bind(**constants)
+    if folder is None and is_path(spec_name):
+        raise LabError(
+            f"{quoted(spec_name)} is a file, and a pasted text may not run files: load it and give"
+            f" its model, as in load({quoted(spec_name)}).bind(), or --spec FILE on the command"
+            " line."
+        )
+    if folder is None:
+        return load_from_catalog(spec_name).bind(**constants)
+    return load_beside(spec_name, folder).bind(**constants)
 
 
 def _in_catalog(name: str) -> Spec | None:

@@ -547,7 +547,8 @@ def describe(spec: Spec) -> dict[str, Any]:
 def _replay(options: argparse.Namespace) -> int:
     from protocol_lab.interchange.effort import Effort
     from protocol_lab.interchange.readers import read_file
-    from protocol_lab.traces.scenarios import Scenario, play
+    from protocol_lab.traces.scenario_format import Scenario
+    from protocol_lab.traces.scenarios import play
 
     if options.draw and not options.draw.endswith(".svg"):
         raise LabError(

@@ -26,7 +26,8 @@ from protocol_lab.stepper.static_view import static_html
 from protocol_lab.teaching.challenges import challenge_named, shortest
 from protocol_lab.teaching.overview import progress
 from protocol_lab.teaching.questions import ask
-from protocol_lab.traces.scenarios import Scenario, play, scenario
+from protocol_lab.traces.scenario_format import Scenario
+from protocol_lab.traces.scenarios import play, scenario
 from protocol_lab.traces.walk import Walk
 
 __all__ = [

@@ -8,7 +8,7 @@ from protocol_lab import *
 from protocol_lab.explore import explore
 from protocol_lab.liveness.check import check_property
 from protocol_lab.model.constants import widened
-from protocol_lab.traces.scenarios import scenario_text
+from protocol_lab.traces.scenario_format import scenario_text
 from protocol_lab.traces.walk import Walk
 from tests.spec_checks import ENGINES, agree
 

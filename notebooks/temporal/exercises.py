@@ -6,7 +6,8 @@ from protocol_lab.liveness.check import check_property
 from protocol_lab.liveness.lasso_check import why_not_broken
 from protocol_lab.model.temporal_formulas import Formula
 from protocol_lab.teaching.exercises import Feedback, exercise, right, wrong
-from protocol_lab.traces.scenarios import parse_scenario, play
+from protocol_lab.traces.scenario_format import parse_scenario
+from protocol_lab.traces.scenarios import play
 
 SETTLED = "records_are_committed_or_truncated"
 KAFKA = {"replicas": 2, "log_size": 1, "max_records": 1, "max_leader_epoch": 1}

@@ -21,7 +21,7 @@ from protocol_lab.explain.wording import choice_sentence, first_line, spec_title
 from protocol_lab.model.evaluation import keeping_results
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import find_step
-from protocol_lab.traces.scenarios import scenario_text
+from protocol_lab.traces.scenario_format import scenario_text
 from protocol_lab.traces.text_exports import TEXT_FORMATS, Format
 from protocol_lab.traces.walk import Moment, Walk
 

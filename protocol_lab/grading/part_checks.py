@@ -25,7 +25,7 @@ from protocol_lab.grading.trial_graph import TrialGraph, compiled_graph, plain_g
 from protocol_lab.liveness.check import check_property
 from protocol_lab.model.constants import show_text
 from protocol_lab.model.spec import Model, Spec
-from protocol_lab.traces.scenarios import scenario_text
+from protocol_lab.traces.scenario_format import scenario_text
 from protocol_lab.traces.walk import Walk
 
 FEW = 3_000

@@ -35,7 +35,7 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step, step_of
 from protocol_lab.traces.events import AT_ONCE, DELIVERED, Arrow, events
-from protocol_lab.traces.scenarios import split_comment
+from protocol_lab.traces.scenario_format import split_comment
 from protocol_lab.traces.walk import Moment, Walk
 
 TIMES = ("next", "end")

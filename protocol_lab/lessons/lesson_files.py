@@ -10,11 +10,11 @@
     # part: The same with three replicas   replicas=3
     # part: Another rule   after slide 28   election_rule=latest_offset
 
-Steps and claims are those of a scenario (`traces.scenarios`). A step with a caption is a beat; one
-without is taken together with the step after it. A line with > is a note for the speaker. A part
-begins anew with the constants of the first line and its own; `after slide N`, or `after state N`,
-takes the steps of the part before up to there, unseen. Comments below its line are the caption of
-its first state.
+Steps and claims are those of a scenario (`traces.scenario_format`). A step with a caption is a
+beat; one without is taken together with the step after it. A line with > is a note for the speaker.
+A part begins anew with the constants of the first line and its own; `after slide N`, or `after
+state N`, takes the steps of the part before up to there, unseen. Comments below its line are the
+caption of its first state.
 
 `gates` describes the lines of a question. A line `# board` shows the board, who has said what,
 beside the picture.
@@ -28,7 +28,13 @@ from pathlib import Path
 from protocol_lab.catalog import package_folder, packages
 from protocol_lab.errors import LabError, quoted, shortened, unknown, visible
 from protocol_lab.lessons.gates import Gate, add_line, parse_gate
-from protocol_lab.traces.scenarios import Line, parse_line, read_header, split_comment, text_of_file
+from protocol_lab.traces.scenario_format import (
+    Line,
+    parse_line,
+    read_header,
+    split_comment,
+    text_of_file,
+)
 
 _PART = re.compile(r"# part: (.*)")
 _AFTER = re.compile(r"\s+after ((?:slide|state) \S+)")

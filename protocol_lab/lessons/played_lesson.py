@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from protocol_lab.catalog import bound_model
 from protocol_lab.errors import LabError
 from protocol_lab.explain.tally import tally
 from protocol_lab.lessons.gates import Answer, Asked, Gate
 from protocol_lab.lessons.lesson_files import Lesson, Part
 from protocol_lab.model.spec import Model
-from protocol_lab.traces.scenarios import Line, bound_model, follow, split_caption
+from protocol_lab.traces.scenario_format import Line, split_caption
+from protocol_lab.traces.scenarios import follow
 from protocol_lab.traces.walk import Moment, Walk
 
 

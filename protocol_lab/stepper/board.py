@@ -24,7 +24,7 @@ from protocol_lab.model.spec import Action
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import Attempt
 from protocol_lab.traces.events import narrated
-from protocol_lab.traces.scenarios import split_caption
+from protocol_lab.traces.scenario_format import split_caption
 from protocol_lab.traces.walk import Moment, Standing, Walk
 
 FEW = 4

@@ -20,7 +20,7 @@ from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import step_of
 from protocol_lab.model.transitions import needed_attempts
-from protocol_lab.traces.scenarios import Scenario
+from protocol_lab.traces.scenario_format import Scenario
 from protocol_lab.traces.walk import Walk
 
 if TYPE_CHECKING:

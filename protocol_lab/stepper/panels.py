@@ -20,7 +20,7 @@ from protocol_lab.explain.tally import claims_of, tally
 from protocol_lab.model.spec import Action, Model, Spec
 from protocol_lab.model.step_text import find_step
 from protocol_lab.stepper.stage import Stage
-from protocol_lab.traces.scenarios import split_caption
+from protocol_lab.traces.scenario_format import split_caption
 from protocol_lab.traces.walk import Moment, Walk
 
 BEFORE = "before"

@@ -39,8 +39,7 @@ from protocol_lab.stepper.starting_point import (
 from protocol_lab.stepper.static_view import printed_lesson
 from protocol_lab.teaching import record
 from protocol_lab.teaching.challenges import Challenge, next_challenge, next_hint, par, progress
-from protocol_lab.traces.scenarios import Scenario
-from protocol_lab.traces.text_exports import link_text
+from protocol_lab.traces.scenario_format import Scenario, link_text
 from protocol_lab.traces.walk import Moment, Walk
 
 _OPEN: "WeakSet[PlainStepper]" = WeakSet()

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from protocol_lab.catalog import known_as, load_from_catalog
+from protocol_lab.catalog import bound_model, known_as, load_from_catalog
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import LabError
 from protocol_lab.explain.wording import spec_title
@@ -22,7 +22,8 @@ from protocol_lab.model.constants import as_text, show
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import initial_texts
 from protocol_lab.teaching.challenges import Challenge, challenge_named, challenges_of, goal_model
-from protocol_lab.traces.scenarios import Scenario, bound_model, play, read_scenario, scenarios_of
+from protocol_lab.traces.scenario_format import Scenario, read_scenario
+from protocol_lab.traces.scenarios import play, scenarios_of
 from protocol_lab.traces.walk import Walk
 
 OFFERED = 100

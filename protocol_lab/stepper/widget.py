@@ -20,7 +20,7 @@ from protocol_lab.system.notebook_shell import display, get_ipython
 from protocol_lab.teaching import feedback
 from protocol_lab.teaching.challenges import Challenge
 from protocol_lab.teaching.question_card import CARD_SCRIPTS, card_style, display_widget, joined
-from protocol_lab.traces.scenarios import Scenario
+from protocol_lab.traces.scenario_format import Scenario
 from protocol_lab.traces.walk import Walk
 
 _HERE = Path(__file__).parent

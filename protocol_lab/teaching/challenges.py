@@ -40,7 +40,7 @@ from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import chooses_start, find_step
 from protocol_lab.quantities import counted
 from protocol_lab.teaching.record import note
-from protocol_lab.traces.scenarios import Scenario, split_comment
+from protocol_lab.traces.scenario_format import Scenario, split_comment
 from protocol_lab.traces.walk import Moment, Walk
 
 FULL_MARKS = 10

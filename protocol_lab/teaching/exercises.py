@@ -36,7 +36,7 @@ from protocol_lab.model.transitions import evaluate, initial
 from protocol_lab.quantities import counted
 from protocol_lab.teaching.feedback import Feedback, folded, right, wrong
 from protocol_lab.teaching.record import note
-from protocol_lab.traces.scenarios import Line, parse_scenario
+from protocol_lab.traces.scenario_format import Line, parse_scenario
 from protocol_lab.traces.walk import Walk
 
 __all__ = [

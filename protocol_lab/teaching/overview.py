@@ -20,7 +20,7 @@ from protocol_lab.lessons.gates import Gate
 from protocol_lab.lessons.lesson_files import lesson_named
 from protocol_lab.teaching import record
 from protocol_lab.teaching.record import Record
-from protocol_lab.traces.scenarios import split_caption
+from protocol_lab.traces.scenario_format import split_caption
 
 _LINK = re.compile(r"\((\w+)/\w+\.ipynb\)")
 

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 STEP = "from protocol_lab.notebook import step\nstepper = step('kafka.kip_320')\nstepper"
 REPLAY = (
-    "from protocol_lab.traces.scenarios import parse_scenario\n"
+    "from protocol_lab.traces.scenario_format import parse_scenario\n"
     "from protocol_lab.stepper import Stepper\n"
     f"stepper = Stepper(parse_scenario({TALK!r}))\nstepper"
 )

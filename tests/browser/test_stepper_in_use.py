@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from protocol_lab.notebook import challenge, replay, step
 from protocol_lab.stepper import Stepper
 from protocol_lab.teaching.challenges import challenge_named, shortest
-from protocol_lab.traces.scenarios import parse_scenario
+from protocol_lab.traces.scenario_format import parse_scenario
 from protocol_lab.traces.walk import Walk
 from real_systems.kafka.logs.controller_part import spec as controller
 from tests.browser.stepper_page import expect_depth, key, moment, shown, stepper_of

@@ -15,7 +15,8 @@ from protocol_lab.cli import main
 from protocol_lab.compiler.conditions import predicate
 from protocol_lab.errors import KitDefect, LabError, SpecError
 from protocol_lab.interchange.readers import read_pasted
-from protocol_lab.traces.scenarios import Scenario, parse_scenario, play
+from protocol_lab.traces.scenario_format import Scenario, parse_scenario
+from protocol_lab.traces.scenarios import play
 from protocol_lab.traces.text_exports import to_itf
 from protocol_lab.traces.walk import Walk
 

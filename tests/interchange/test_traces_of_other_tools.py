@@ -27,7 +27,8 @@ from protocol_lab.interchange.tlc_values import same_name
 from protocol_lab.model.constants import NoConstants
 from protocol_lab.model.spec import Model
 from protocol_lab.notebook import replay
-from protocol_lab.traces.scenarios import Scenario, play
+from protocol_lab.traces.scenario_format import Scenario
+from protocol_lab.traces.scenarios import play
 from protocol_lab.traces.text_exports import to_itf
 from protocol_lab.traces.walk import Walk
 from tests.golden_table import SPECS, TRACES

@@ -12,8 +12,9 @@ from protocol_lab import *
 from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.liveness.check import check_property
 from protocol_lab.model.temporal_formulas import Fairness
-from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
-from protocol_lab.traces.text_exports import link_text, to_itf, to_mermaid
+from protocol_lab.traces.scenario_format import link_text, parse_scenario, scenario_text
+from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.text_exports import to_itf, to_mermaid
 from protocol_lab.traces.walk import Walk
 from tests import graph_spec, request_reply
 from tests.graph_spec import STATES, a, b, f, p, q

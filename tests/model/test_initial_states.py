@@ -16,7 +16,8 @@ from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.notebook import step
 from protocol_lab.simulation import random_walks
 from protocol_lab.simulation.simulate import simulate
-from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
+from protocol_lab.traces.scenario_format import parse_scenario, scenario_text
+from protocol_lab.traces.scenarios import play
 from protocol_lab.traces.text_exports import to_itf
 from protocol_lab.traces.walk import Walk
 

@@ -9,8 +9,9 @@ from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.model.constants import choice
 from protocol_lab.model.step_text import start_text
 from protocol_lab.model.transitions import initial
-from protocol_lab.traces.scenarios import parse_scenario, play, scenario_text
-from protocol_lab.traces.text_exports import link_text, to_itf
+from protocol_lab.traces.scenario_format import link_text, parse_scenario, scenario_text
+from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.text_exports import to_itf
 from protocol_lab.traces.walk import Walk
 from tests import ROOT
 from tests.spec_checks import read_link

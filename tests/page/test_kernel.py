@@ -17,8 +17,8 @@ from protocol_lab.site.sessions import Sessions
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.starting_point import begin, origin_of
 from protocol_lab.teaching.challenges import challenge_named
+from protocol_lab.traces.scenario_format import linked_scenario
 from protocol_lab.traces.scenarios import scenario
-from protocol_lab.traces.text_exports import linked_scenario
 from protocol_lab.traces.walk import Walk
 from tests.toy_specs import counter, letters
 

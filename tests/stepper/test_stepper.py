@@ -28,8 +28,8 @@ from protocol_lab.stepper.widget import revived
 from protocol_lab.teaching.challenges import challenge_named
 from protocol_lab.tla import module as tla_module
 from protocol_lab.tla.module import written
-from protocol_lab.traces.scenarios import parse_scenario, scenario
-from protocol_lab.traces.text_exports import link_text
+from protocol_lab.traces.scenario_format import link_text, parse_scenario
+from protocol_lab.traces.scenarios import scenario
 from protocol_lab.traces.walk import Walk
 from tests import PATIENCE
 from tests.golden_table import TRACES

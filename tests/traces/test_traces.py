@@ -16,15 +16,17 @@ from protocol_lab.interchange.readers import read_pasted
 from protocol_lab.model.step_text import initial_texts
 from protocol_lab.notebook import scenario
 from protocol_lab.traces.events import LONGEST, narrated
-from protocol_lab.traces.scenarios import (
+from protocol_lab.traces.scenario_format import (
+    PREFIX,
     Scenario,
+    link_text,
+    linked_scenario,
     parse_scenario,
-    play,
     read_scenario,
     scenario_text,
-    scenarios_of,
 )
-from protocol_lab.traces.text_exports import PREFIX, link_text, linked_scenario, to_itf
+from protocol_lab.traces.scenarios import play, scenarios_of
+from protocol_lab.traces.text_exports import to_itf
 from protocol_lab.traces.walk import Walk
 from tests.golden_table import TRACES
 from tests.request_reply import spec as request_reply

@@ -44,10 +44,10 @@ async function inflated(bytes, most = Infinity) {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-// A walk in the page's address, in the form of protocol_lab/traces/text_exports.py; after it ~ and which of
-// the page's steppers it is in.
+// A walk in the page's address, in the form of protocol_lab/traces/scenario_format.py; after it ~ and
+// which of the page's steppers it is in.
 
-const MOST_IN_A_LINK = 1_000_000; // bytes of text, as in text_exports.py
+const MOST_IN_A_LINK = 1_000_000; // bytes of text, as in scenario_format.py
 const LINK = /lab1\.([\w-]+)(?:~(\d+))?/;
 
 /** What a link is about: a spec's name, perhaps a challenge's, and the stepper's number; null if the
