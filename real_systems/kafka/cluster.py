@@ -106,6 +106,30 @@ logger.state.name=state.change.logger
 logger.state.level=TRACE
 """
 
+_OF_EACH = {
+    "offsets.topic.replication.factor": 1,
+    "num.network.threads": 2,
+    "num.io.threads": 4,
+}
+_UNDER_KRAFT = {
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    "group.initial.rebalance.delay.ms": 0,
+    "broker.session.timeout.ms": 3000,
+    "broker.heartbeat.interval.ms": 500,
+    "replica.lag.time.max.ms": 2000,
+    "replica.fetch.wait.max.ms": 200,
+    "log.cleaner.dedupe.buffer.size": 16_777_216,
+}
+_UNDER_ZOOKEEPER = {
+    "zookeeper.session.timeout.ms": 6000,
+    "log.cleaner.enable": "false",
+    "unclean.leader.election.enable": "false",
+    "auto.leader.rebalance.enable": "false",
+}
+"""Properties of each node, and what it has besides in a cluster of either kind. A story's settings
+outrank them; subclasses say who the node is and where it listens."""
+
 
 @dataclass(frozen=True)
 class PartitionState:
@@ -135,7 +159,7 @@ class Cluster(ABC):
     """Nodes of one release as local processes on the loopback interface.
 
     brokers: their numbers. settings: server properties of all nodes, or, under a node's number, of
-    one. Subclasses say how nodes are configured and what decides.
+    one. Subclasses say who they are and what decides.
     """
 
     def __init__(self, run: Run, brokers: Iterable[int], settings: dict[Any, Any] | None):
@@ -190,8 +214,10 @@ class Cluster(ABC):
         self.processes.start(str(node), command, logs / "stdout.txt")
 
     def configure(self, node: int, own: dict[str, Any]) -> None:
-        """Write the node's configuration: these properties, and the settings."""
-        values = own | self.settings.get("all", {}) | self.settings.get(node, {})
+        """Write the node's configuration: what each has, its own properties, and the settings."""
+        values = _OF_EACH | (_UNDER_KRAFT if has_kraft(self.release) else _UNDER_ZOOKEEPER)
+        values |= {"log.dirs": self.data(node)} | own
+        values |= self.settings.get("all", {}) | self.settings.get(node, {})
         write_properties(self._configuration(node), values)
 
     def logs(self, node: int) -> Path:

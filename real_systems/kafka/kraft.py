@@ -120,18 +120,6 @@ class KRaftCluster(Cluster):
                 else {"controller.quorum.voters": voters}
             ),
             "listeners": f"{listener}://{self.address(node)}",
-            "controller.listener.names": "CONTROLLER",
-            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-            "log.dirs": self.data(node),
-            "offsets.topic.replication.factor": 1,
-            "group.initial.rebalance.delay.ms": 0,
-            "broker.session.timeout.ms": 3000,
-            "broker.heartbeat.interval.ms": 500,
-            "replica.lag.time.max.ms": 2000,
-            "replica.fetch.wait.max.ms": 200,
-            "num.network.threads": 2,
-            "num.io.threads": 4,
-            "log.cleaner.dedupe.buffer.size": 16_777_216,
         }
         return own if is_controller else own | {"advertised.listeners": own["listeners"]}
 

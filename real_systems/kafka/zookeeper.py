@@ -80,14 +80,6 @@ class ZooKeeperCluster(Cluster):
             "broker.id": broker,
             "listeners": f"PLAINTEXT://{self.address(broker)}",
             "zookeeper.connect": self.address(ZOOKEEPER),
-            "zookeeper.session.timeout.ms": 6000,
-            "log.dirs": self.data(broker),
-            "offsets.topic.replication.factor": 1,
-            "num.network.threads": 2,
-            "num.io.threads": 4,
-            "log.cleaner.enable": "false",
-            "unclean.leader.election.enable": "false",
-            "auto.leader.rebalance.enable": "false",
         }
 
     def bring_up(self) -> None:
