@@ -157,6 +157,15 @@ def writing(path: str | Path, what: str = "file") -> Iterator[None]:
         ) from None
 
 
+@contextmanager
+def at_line(place: str, number: int) -> Iterator[None]:
+    """A context that adds a line of a file to errors."""
+    try:
+        yield
+    except LabError as error:
+        raise LabError(f"{place}, line {number}: {error}") from None
+
+
 def place(file: str, line: int) -> str:
     """Where a person finds a line: "lock.py line 12", or "line 3 of its cell"."""
     if "ipykernel" in file or file.startswith("<"):

@@ -85,44 +85,43 @@ class Gate:
 # --- Its lines in a file ---
 
 
-def parse_gate(row: str, number: int, place: str) -> Gate:
-    """The question of a line that begins with ?. Raises LabError naming the line."""
+def parse_gate(row: str, number: int) -> Gate:
+    """The question of the line with this number, which begins with ?. Raises LabError."""
     code, question = split_comment(row[1:])
     kind, _, asks = code.partition(" ")
     asks = asks.strip()
     if kind not in KINDS:
         raise LabError(
-            f"{place}, line {number}: {quoted(row)} is not known; write ? {', ? '.join(KINDS)}, and"
-            " the question behind a #."
+            f"{quoted(row)} is not known; write ? {', ? '.join(KINDS)}, and the question behind a"
+            " #."
         )
     if not question:
-        raise LabError(f"{place}, line {number}: the question is missing: write it behind a #.")
+        raise LabError("the question is missing: write it behind a #.")
     if not asks and kind not in ("which", "last"):
-        raise LabError(f"{place}, line {number}: what is asked? Write it behind ? {kind}.")
+        raise LabError(f"what is asked? Write it behind ? {kind}.")
     if kind == "which" and (asks := asks or "next") not in ORDERS:
-        raise LabError(f"{place}, line {number}: write ? which {', ? which '.join(ORDERS)}.")
+        raise LabError(f"write ? which {', ? which '.join(ORDERS)}.")
     time, colon, rest = asks.partition(":")
     when = time if colon and kind in _TIMED and time in TIMES else ""
     return Gate(kind, rest.strip() if when else asks, visible(question), number, when)
 
 
-def add_line(row: str, number: int, place: str, gate: Gate) -> None:
-    """Add a choice, or the reason, to a question. Raises LabError naming the line."""
+def add_line(row: str, gate: Gate) -> None:
+    """Add a choice, or the reason, to a question. Raises LabError."""
     mark, told = row[0], visible(row[1:].strip())
     text, colon, counter = told.partition(": ")
     if mark == "=":
         gate.why = f"{gate.why} {told}".strip()
     elif mark == "~" and not (colon and text and counter.strip()):
         raise LabError(
-            f"{place}, line {number}: write `~ CHOICE: SENTENCE`, or `- CHOICE` for one about which"
-            " nothing is said."
+            "write `~ CHOICE: SENTENCE`, or `- CHOICE` for one about which nothing is said."
         )
     elif not told:
-        raise LabError(f"{place}, line {number}: the choice is missing.")
+        raise LabError("the choice is missing.")
     else:
         choice = Choice(text, counter.strip()) if mark == "~" else Choice(told)
         if choice.text in [each.text for each in gate.choices]:
-            raise LabError(f"{place}, line {number}: {quoted(choice.text)} is offered twice.")
+            raise LabError(f"{quoted(choice.text)} is offered twice.")
         gate.choices.append(choice)
 
 

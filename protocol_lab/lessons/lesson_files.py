@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocol_lab.catalog import package_folder, packages
-from protocol_lab.errors import LabError, quoted, shortened, unknown, visible
+from protocol_lab.errors import LabError, at_line, quoted, shortened, unknown, visible
 from protocol_lab.lessons.gates import Gate, add_line, parse_gate
 from protocol_lab.traces.scenario_format import (
     Line,
@@ -107,26 +107,27 @@ def parse_lesson(text: str, name: str = "lesson", file: Path | None = None) -> L
     rows = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
     place = shortened(file.name) if file else name
     found = _TITLE.fullmatch(rows[0].strip())
-    if not found:
-        raise LabError(
-            f"{place}, line 1: the first line must be `# lesson: TITLE   spec: NAME"
-            "  constant=value ...`."
-        )
-    spec_name, constants = read_header(found[2], place)
+    with at_line(place, 1):
+        if not found:
+            raise LabError(
+                "the first line must be `# lesson: TITLE   spec: NAME  constant=value ...`."
+            )
+        spec_name, constants = read_header(found[2])
     lesson = Lesson(name, found[1], spec_name, [], [Part("", constants, 1)], [], file)
     for number, row in enumerate(rows[1:], 2):
-        _read(row.strip(), number, place, lesson)
+        with at_line(place, number):
+            _read(row.strip(), number, lesson)
     for part in lesson.parts:
         _expect_whole(part, place)
     return lesson
 
 
-def _read(row: str, number: int, place: str, lesson: Lesson) -> None:
+def _read(row: str, number: int, lesson: Lesson) -> None:
     """Add one line to the lesson."""
     part = lesson.parts[-1]
     last = part.lines[-1] if part.lines else None
     if row.startswith("# part:"):
-        lesson.parts.append(_part(row, number, place, lesson))
+        lesson.parts.append(_part(row, number, lesson))
     elif row == "# board" and not part.lines:
         lesson.board = True
     elif row.startswith("# uses:") and not part.lines:
@@ -136,33 +137,32 @@ def _read(row: str, number: int, place: str, lesson: Lesson) -> None:
             about = lesson.description if len(lesson.parts) == 1 else part.opening
             about.append(visible(row[1:].strip()))
     elif row.startswith("?"):
-        part.lines.append(parse_gate(row, number, place))
+        part.lines.append(parse_gate(row, number))
     elif row.startswith(("~", "-", "=")):
         if not isinstance(last, Gate):
             raise LabError(
-                f"{place}, line {number}: {quoted(row)} belongs to a question: write it below a"
-                " line that begins with ?."
+                f"{quoted(row)} belongs to a question: write it below a line that begins with ?."
             )
-        add_line(row, number, place, last)
+        add_line(row, last)
     elif row.startswith(">"):
         if not part.lines:
-            raise LabError(f"{place}, line {number}: a note follows the step that it is about.")
+            raise LabError("a note follows the step that it is about.")
         notes = part.notes.setdefault(len(part.lines) - 1, [])
         notes.append(visible(row[1:].strip()))
     elif row:
         code, comment = split_comment(row)
-        part.lines.append(parse_line(code, visible(comment), number, place))
+        part.lines.append(parse_line(code, visible(comment), number))
 
 
-def _part(row: str, number: int, place: str, lesson: Lesson) -> Part:
+def _part(row: str, number: int, lesson: Lesson) -> Part:
     told = _PART.fullmatch(row)[1] if _PART.fullmatch(row) else ""
     after = _AFTER.search(told)
     title, *settings = re.split(r"\s{2,}", _AFTER.sub("", told, count=1))
-    _, constants = read_header(f"x {' '.join(settings)}", place, number)
+    _, constants = read_header(f"x {' '.join(settings)}")
     if not title:
         raise LabError(
-            f"{place}, line {number}: a part has a title: write `# part: TITLE   constant=value`,"
-            " with two spaces or more between them."
+            "a part has a title: write `# part: TITLE   constant=value`, with two spaces or more"
+            " between them."
         )
     return Part(title, lesson.parts[0].constants | constants, number, after[1] if after else "")
 

@@ -4,13 +4,12 @@ A beat is a state with the caption of the step that led to it, or a question abo
 of it as plain values is what the lesson player shows; so a page needs no Python to play it.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from protocol_lab.catalog import bound_model
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, at_line
 from protocol_lab.explain.tally import tally
 from protocol_lab.lessons.gates import Answer, Asked, Gate
 from protocol_lab.lessons.lesson_files import Lesson, Part
@@ -56,13 +55,9 @@ class PlayedLesson:
                 )
             self._play(number, part, bound)
 
-    @contextmanager
-    def _naming(self, line: int) -> Iterator[None]:
+    def _naming(self, line: int) -> AbstractContextManager:
         """A context that adds the lesson's line to errors."""
-        try:
-            yield
-        except LabError as error:
-            raise LabError(f"{self.lesson.place}, line {line}: {error}") from None
+        return at_line(self.lesson.place, line)
 
     def _play(self, number: int, part: Part, model: Model) -> None:
         lines = list(part.lines)

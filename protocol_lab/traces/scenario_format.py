@@ -23,14 +23,13 @@ stop while a step is possible.
 import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from protocol_lab.catalog import bound_model, known_as
 from protocol_lab.checker.result import Result
-from protocol_lab.errors import LabError, quoted, shortened, visible
+from protocol_lab.errors import LabError, at_line, quoted, shortened, visible
 from protocol_lab.model.constants import show_text
 from protocol_lab.model.spec import Model
 from protocol_lab.traces.walk import Walk
@@ -103,14 +102,9 @@ class Scenario:
         with self.naming():
             return bound_model(self.spec_name, self.constants, given, self.folder)
 
-    @contextmanager
-    def naming(self, line: Line | None = None) -> Iterator[None]:
+    def naming(self, line: Line | None = None) -> AbstractContextManager:
         """A context that adds a line of the scenario, by default its first one, to errors."""
-        try:
-            yield
-        except LabError as error:
-            place = f"{self.shown_name}, line {line.number if line else 1}"
-            raise LabError(f"{place}: {error}") from None
+        return at_line(self.shown_name, line.number if line else 1)
 
 
 def read_scenario(path: str | Path) -> Scenario:
@@ -166,60 +160,56 @@ def parse_scenario(text: str, name: str = "scenario") -> Scenario:
     # Not splitlines(), which also breaks lines at characters that a caption may contain.
     rows = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
     header = rows[0].strip()
-    if not header.startswith("# spec:"):
-        raise LabError(
-            f"{name}, line 1: the first line must be `# spec: NAME  constant=value ...`."
-        )
-    spec_name, constants = read_header(header.removeprefix("# spec:"), name)
+    with at_line(name, 1):
+        if not header.startswith("# spec:"):
+            raise LabError("the first line must be `# spec: NAME  constant=value ...`.")
+        spec_name, constants = read_header(header.removeprefix("# spec:"))
     description: list[str] = []
     lines: list[Line] = []
     for number, row in enumerate(rows[1:], 2):
         code, comment = split_comment(row)
         comment = visible(comment)
         if code:
-            lines.append(parse_line(code, comment, number, name))
-            if lines[-1].kind == "init" and len(lines) > 1:
-                raise LabError(
-                    f"{name}, line {number}: init(...) chooses where the scenario begins: write it"
-                    " once, before all steps."
-                )
+            with at_line(name, number):
+                lines.append(parse_line(code, comment, number))
+                if lines[-1].kind == "init" and len(lines) > 1:
+                    raise LabError(
+                        "init(...) chooses where the scenario begins: write it once, before all"
+                        " steps."
+                    )
         elif comment and not lines:
             description.append(comment)
     return Scenario(name, spec_name, constants, description, lines)
 
 
-def read_header(text: str, name: str, number: int = 1) -> tuple[str, dict[str, str]]:
+def read_header(text: str) -> tuple[str, dict[str, str]]:
     """The name of the spec, which is in quotes if it has spaces, and the constants after it.
 
-    `name` and `number` are those of the file and line, for errors. Raises LabError.
+    Raises LabError.
     """
     in_quotes = re.fullmatch(r'\s*"([^"]+)"(.*)', text)
     spec_name, *settings = text.split() or [""]
     if in_quotes:
         spec_name, settings = in_quotes[1], in_quotes[2].split()
     if not all(each.count("=") == 1 for each in settings):
-        raise LabError(
-            f"{name}, line {number}: write constants as NAME=VALUE, separated by spaces."
-        )
+        raise LabError("write constants as NAME=VALUE, separated by spaces.")
     names = [each.partition("=")[0] for each in settings]
     for each in names:
         if names.count(each) > 1:
-            raise LabError(
-                f"{name}, line {number}: {quoted(each)} is written twice: leave one out."
-            )
+            raise LabError(f"{quoted(each)} is written twice: leave one out.")
     return spec_name, dict(each.split("=") for each in settings)
 
 
-def parse_line(code: str, caption: str, number: int, name: str) -> Line:
-    """A step or a claim with its caption. Raises LabError naming the file and the line."""
+def parse_line(code: str, caption: str, number: int) -> Line:
+    """A step or a claim with its caption, of the line with this number. Raises LabError."""
     if not code.startswith("!"):
         kind = "init" if code.startswith("init(") else "step"
         return Line(kind, code, caption, number)
     kind, _, text = code[1:].partition(" ")
     if kind not in ("violates", "holds", "blocked", "loops_to") or not text.strip():
         raise LabError(
-            f"{name}, line {number}: {quoted(code)} is not known; write !violates INVARIANT,"
-            " !holds INVARIANT, !blocked STEP or !loops_to STATE."
+            f"{quoted(code)} is not known; write !violates INVARIANT, !holds INVARIANT, !blocked"
+            " STEP or !loops_to STATE."
         )
     return Line(kind, text.strip(), caption, number)
 
