@@ -6,7 +6,7 @@ from kafka_spec.unclean_leader_election import common_prefix, log_of
 from protocol_lab import NONE
 from protocol_lab.catalog import package_folder
 from protocol_lab.teaching.challenges import Challenge, told_until
-from protocol_lab.traces.scenario_format import read_scenario
+from protocol_lab.traces.scenarios import read_scenario
 
 
 def two_leaders_write(s: State, c: Constants) -> bool:

@@ -26,8 +26,7 @@ from protocol_lab.system.folders import cache_folder
 from protocol_lab.system.operating_system import cores, take_the_lowest_priority, try_lock
 from protocol_lab.system.programs import find_dot, find_java
 from protocol_lab.teaching.challenges import challenges_of, shortest
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play, scenarios_of
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 
 
 def prepare() -> int:

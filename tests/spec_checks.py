@@ -17,8 +17,8 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import Attempt, attempts, initial
-from protocol_lab.traces.scenario_format import linked_scenario, read_scenario
-from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.scenario_format import linked_scenario
+from protocol_lab.traces.scenarios import play, read_scenario
 from protocol_lab.traces.walk import Walk
 
 Case = tuple[str, tuple[tuple[str, object], ...]]

@@ -228,8 +228,7 @@ from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.explore import explore
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.teaching.challenges import challenge_named, par
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play, scenarios_of
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 
 walk = play(read_scenario(scenarios_of("kafka.kip_101")[0]))
 assert "<svg" in moment_picture(walk.model, walk.moment) and "<svg" in sequence_diagram(walk)

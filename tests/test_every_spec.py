@@ -7,8 +7,7 @@ from protocol_lab.drawing.pictures import moment_picture
 from protocol_lab.explore import explore
 from protocol_lab.model.state_view import encode_plain, plain_value
 from protocol_lab.model.transitions import attempts
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests import temporal_verdicts
 from tests.spec_checks import (
     Case,

@@ -16,8 +16,7 @@ from protocol_lab.checker.breadth_first import NativeSearch
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.cli import main
 from protocol_lab.compiler import building
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests.golden_table import SPECS, Golden, as_told, golden_rows
 
 # Golden file: its runs, and how many of them use symmetry.

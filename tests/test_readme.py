@@ -10,8 +10,8 @@ import pytest
 from protocol_lab import addresses
 from protocol_lab.catalog import spec_names
 from protocol_lab.cli import main
-from protocol_lab.traces.scenario_format import is_link, read_scenario
-from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.scenario_format import is_link
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests import ROOT, update_links
 from tests.update_links import linked_files
 

@@ -14,8 +14,7 @@ from protocol_lab.cli import main
 from protocol_lab.errors import SpecError
 from protocol_lab.explore import explore
 from protocol_lab.spark.model_transfer import UnpackedModel, pack_model, unpack_model
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests import ROOT
 from tests.spec_checks import read_link
 from tests.work_units import one_in, one_of

@@ -12,8 +12,7 @@ from protocol_lab.drawing.pictures import picture
 from protocol_lab.explore import explore
 from protocol_lab.model.state_view import view
 from protocol_lab.model.transitions import initial
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests import ROOT
 
 GUIDE = ROOT / "docs" / "writing_specs.md"

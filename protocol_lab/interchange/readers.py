@@ -28,14 +28,8 @@ from protocol_lab.interchange.tlc_output import (
 )
 from protocol_lab.interchange.tlc_traces import walk_along
 from protocol_lab.model.spec import Model
-from protocol_lab.traces.scenario_format import (
-    Scenario,
-    is_link,
-    linked_scenario,
-    parse_scenario,
-    text_of_file,
-)
-from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.scenario_format import Scenario, is_link, linked_scenario, parse_scenario
+from protocol_lab.traces.scenarios import play, text_of_file
 from protocol_lab.traces.text_exports import to_itf
 from protocol_lab.traces.walk import Walk
 

@@ -28,13 +28,8 @@ from pathlib import Path
 from protocol_lab.catalog import package_folder, packages
 from protocol_lab.errors import LabError, at_line, quoted, shortened, unknown, visible
 from protocol_lab.lessons.gates import Gate, add_line, parse_gate
-from protocol_lab.traces.scenario_format import (
-    Line,
-    parse_line,
-    read_header,
-    split_comment,
-    text_of_file,
-)
+from protocol_lab.traces.scenario_format import Line, parse_line, read_header, split_comment
+from protocol_lab.traces.scenarios import text_of_file
 
 _PART = re.compile(r"# part: (.*)")
 _AFTER = re.compile(r"\s+after ((?:slide|state) \S+)")

@@ -22,8 +22,8 @@ from protocol_lab.model.constants import as_text, show
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import initial_texts
 from protocol_lab.teaching.challenges import Challenge, challenge_named, challenges_of, goal_model
-from protocol_lab.traces.scenario_format import Scenario, read_scenario
-from protocol_lab.traces.scenarios import play, scenarios_of
+from protocol_lab.traces.scenario_format import Scenario
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
 
 OFFERED = 100

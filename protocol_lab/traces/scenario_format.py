@@ -24,7 +24,7 @@ import re
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocol_lab.catalog import bound_model, known_as
@@ -33,9 +33,6 @@ from protocol_lab.errors import LabError, at_line, quoted, shortened, visible
 from protocol_lab.model.constants import show_text
 from protocol_lab.model.spec import Model
 from protocol_lab.traces.walk import Walk
-
-_MOST_BYTES = 4_000_000
-"""A larger file is not a scenario, but was named by mistake."""
 
 _CODE = re.compile(r"""(?:[^#'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*""")
 """A line up to its comment. A name in quotes may have a #, as in 'C#'."""
@@ -105,39 +102,6 @@ class Scenario:
     def naming(self, line: Line | None = None) -> AbstractContextManager:
         """A context that adds a line of the scenario, by default its first one, to errors."""
         return at_line(self.shown_name, line.number if line else 1)
-
-
-def read_scenario(path: str | Path) -> Scenario:
-    """Parse a file. Raises LabError naming the file and line that is malformed."""
-    text, path = text_of_file(path), Path(path)
-    return replace(parse_scenario(text, path.name), name=shortened(path.stem), file=path)
-
-
-def text_of_file(path: str | Path) -> str:
-    """The text of a file with a trace. Raises LabError naming the file."""
-    shown, path = shortened(path), Path(path)
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        reason = getattr(error, "strerror", None) or error
-        raise LabError(
-            f"The scenario file {shown} can't be read ({reason}); check its name."
-        ) from None
-    if len(data) > _MOST_BYTES:
-        raise LabError(
-            f"The scenario file {shown} has more than {_MOST_BYTES // 10**6} MB, so it is not a"
-            " scenario; check its name."
-        )
-    try:
-        # PowerShell writes a program's output as UTF-16.
-        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise LabError(
-            f"The scenario file {shown}, line {line}, is not text in UTF-8; check its name, or save"
-            " it as UTF-8."
-        ) from None
 
 
 def split_caption(caption: str) -> tuple[str, str]:

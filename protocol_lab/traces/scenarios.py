@@ -1,8 +1,9 @@
-"""Scenarios are found, and played: their steps are taken, and their claims checked.
+"""Scenarios are found, read and played: their steps are taken, and their claims checked.
 
-`scenario_format` describes the files.
+`scenario_format` describes what is in the files.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from protocol_lab.catalog import named_beside, scenario_files, spec_names
@@ -11,8 +12,11 @@ from protocol_lab.liveness.lasso_check import why_not_broken
 from protocol_lab.model.spec import Model
 from protocol_lab.model.step_text import chooses_start, find_step
 from protocol_lab.quantities import whole_number_of
-from protocol_lab.traces.scenario_format import Line, Scenario, read_scenario, split_caption
+from protocol_lab.traces.scenario_format import Line, Scenario, parse_scenario, split_caption
 from protocol_lab.traces.walk import Moment, Walk
+
+_MOST_BYTES = 4_000_000
+"""A larger file is not a scenario, but was named by mistake."""
 
 
 def scenario(name: str) -> Scenario:
@@ -27,6 +31,39 @@ def scenario(name: str) -> Scenario:
     if name not in files:
         raise unknown("scenario", name, files)
     return read_scenario(files[name])
+
+
+def read_scenario(path: str | Path) -> Scenario:
+    """Parse a file. Raises LabError naming the file and line that is malformed."""
+    text, path = text_of_file(path), Path(path)
+    return replace(parse_scenario(text, path.name), name=shortened(path.stem), file=path)
+
+
+def text_of_file(path: str | Path) -> str:
+    """The text of a file with a trace. Raises LabError naming the file."""
+    shown, path = shortened(path), Path(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise LabError(
+            f"The scenario file {shown} can't be read ({reason}); check its name."
+        ) from None
+    if len(data) > _MOST_BYTES:
+        raise LabError(
+            f"The scenario file {shown} has more than {_MOST_BYTES // 10**6} MB, so it is not a"
+            " scenario; check its name."
+        )
+    try:
+        # PowerShell writes a program's output as UTF-16.
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise LabError(
+            f"The scenario file {shown}, line {line}, is not text in UTF-8; check its name, or save"
+            " it as UTF-8."
+        ) from None
 
 
 def scenarios_of(spec_name: str) -> list[Path]:

@@ -10,8 +10,7 @@ from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import LabError
 from protocol_lab.explore import explore
 from protocol_lab.model.step_text import steps_between
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play, scenario, scenarios_of
+from protocol_lab.traces.scenarios import play, read_scenario, scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
 from tests.work_units import one_of
 

@@ -30,8 +30,7 @@ from protocol_lab.traces.events import (
     lifelines,
     walk_events,
 )
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play, scenarios_of
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from protocol_lab.traces.walk import Walk
 from tests import ROOT
 from tests.drawing.test_drawing import boxes, contrast, described, texts

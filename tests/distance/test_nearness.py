@@ -24,8 +24,7 @@ from protocol_lab.distance.path_to_state import FOUND, UNDECIDED, UNREACHABLE, f
 from protocol_lab.explore import explore
 from protocol_lab.model.transitions import evaluate, evaluate_step, initial, successors
 from protocol_lab.stepper.live import Background
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play, scenarios_of
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests import PATIENCE, request_reply
 from tests.toy_specs import CounterConstants, counter, letters
 from tests.work_units import one_in

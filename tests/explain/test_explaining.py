@@ -25,8 +25,8 @@ from protocol_lab.explain.interpreter import Run
 from protocol_lab.model.state_view import view
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import attempt, attempts, evaluate, initial
-from protocol_lab.traces.scenario_format import parse_scenario, read_scenario
-from protocol_lab.traces.scenarios import play, scenarios_of
+from protocol_lab.traces.scenario_format import parse_scenario
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 
 # --- A small state, and guards of every shape over it ------------------------------------------
 

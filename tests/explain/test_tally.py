@@ -6,8 +6,7 @@ import pytest
 
 from protocol_lab.catalog import load, packages, scenario_files
 from protocol_lab.explain.tally import claims_of, tally
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.scenarios import play, read_scenario
 from protocol_lab.traces.walk import Walk
 from tests.spec_checks import take_random_steps
 

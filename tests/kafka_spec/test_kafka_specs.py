@@ -21,8 +21,7 @@ from protocol_lab.model.constants import capacities
 from protocol_lab.model.state_view import encode_plain, plain_value, view
 from protocol_lab.model.step_text import find_step
 from protocol_lab.teaching.exercises import with_action
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import scenarios_of
+from protocol_lab.traces.scenarios import read_scenario, scenarios_of
 from tests.spec_checks import agree, bind, walk
 from tests.work_units import one_in
 

@@ -15,8 +15,7 @@ from protocol_lab.explore import explore
 from protocol_lab.model.state_view import plain, view
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import evaluate
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play, scenarios_of
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from tests.spec_checks import bind, walk
 
 SPEC = "kraft.kip_853"

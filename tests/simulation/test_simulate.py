@@ -22,8 +22,7 @@ from protocol_lab.simulation.coverage_estimate import Sightings
 from protocol_lab.simulation.random_walks import TOGETHER
 from protocol_lab.simulation.shrinking import shrink
 from protocol_lab.simulation.simulate import simulate
-from protocol_lab.traces.scenario_format import read_scenario
-from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests.request_reply import spec as request_reply
 from tests.toy_specs import counter
 

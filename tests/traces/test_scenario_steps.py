@@ -13,8 +13,8 @@ import json
 import pytest
 
 from protocol_lab.model.transitions import attempts
-from protocol_lab.traces.scenario_format import Scenario, read_scenario
-from protocol_lab.traces.scenarios import play
+from protocol_lab.traces.scenario_format import Scenario
+from protocol_lab.traces.scenarios import play, read_scenario
 from tests.golden_table import FOLDER
 from tests.spec_checks import packages, scenario_files
 

@@ -22,10 +22,9 @@ from protocol_lab.traces.scenario_format import (
     link_text,
     linked_scenario,
     parse_scenario,
-    read_scenario,
     scenario_text,
 )
-from protocol_lab.traces.scenarios import play, scenarios_of
+from protocol_lab.traces.scenarios import play, read_scenario, scenarios_of
 from protocol_lab.traces.text_exports import to_itf
 from protocol_lab.traces.walk import Walk
 from tests.golden_table import TRACES
