@@ -82,7 +82,7 @@ def _of_records(records: Iterable[MetadataRecord]) -> Iterator[Event]:
         for broker, text in registrations(record):
             if known.get(broker) != text:
                 known[broker] = text
-                yield Event(time, broker, text, f"metadata offset {record.offset}")
+                yield Event(time, broker, text, record.place)
 
 
 # --- What lines say -------------------------------------------------------------------------------

@@ -244,7 +244,7 @@ class _Reader:
     def records(self) -> Iterator[LogRecord]:
         """The records of the metadata log that speak of the partition, its brokers, and rules."""
         for record in self._records:
-            place, data = f"metadata offset {record.offset}", record.data
+            place, data = record.place, record.data
             match record.type:
                 case "PARTITION_RECORD" | "PARTITION_CHANGE_RECORD" if self._is_own(record):
                     yield from self._partition(place, record)

@@ -362,7 +362,7 @@ def _replay(cluster: Cluster) -> None:
     last_time = 0
     for record in cluster.records:
         last_time = time = record.time if record.time is not None else last_time
-        _apply(cluster, record, time, f"metadata offset {record.offset}", record.offset)
+        _apply(cluster, record, time, record.place, record.offset)
 
 
 def _apply(cluster: Cluster, record: MetadataRecord, time: int, place: str, offset: int) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from real_systems.kafka.logs.histories import Cluster
 from real_systems.kafka.logs.moments import (
@@ -16,7 +17,7 @@ from real_systems.kafka.logs.moments import (
     most_in_sync,
 )
 from real_systems.kafka.logs.reading.broker_lines import Said
-from real_systems.kafka.logs.reading.entries import clock
+from real_systems.kafka.logs.reading.entries import Entry, clock
 from real_systems.kafka.logs.reading.metadata_log import BROKER, MIN_ISR, MetadataRecord
 from real_systems.kafka.logs.reading.tool_output import best, partings
 from real_systems.kafka.picture import brokers_text
@@ -55,10 +56,21 @@ class Finding:
         return f"{time}  {subject}{self.text}  ({self.place}; {self.lesson})"
 
 
+class Where(NamedTuple):
+    """The time and the place of what is no line, no record and no moment."""
+
+    time: int
+    place: str
+
+
+Found = tuple[Entry | MetadataRecord | Moment | Where, str, str]
+"""What a rule finds in a partition: where that is said, what happened, and the lesson."""
+
+
 # --- Elections ------------------------------------------------------------------------------------
 
 
-def unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def unclean_elections(cluster: Cluster, partition: str) -> Iterator[Found]:
     """A leader that may lack records, from whatever it is known: the state of the partition says
     so, or it was not in the ISR, or a line has these words."""
     flagged: set[int | None] = set()
@@ -89,11 +101,9 @@ def unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
             how += ": an unclean election"
             if after.place.startswith("metadata") or _is_before_elr(cluster):
                 how += ", configured or asked for"
-        yield Finding(
-            after.time,
-            partition,
+        yield (
+            after,
             f"an election that may have lost records{said}: {how}",
-            after.place,
             _ELR if before.elr or before.last_known else _TALK,
         )
     words = [*cluster.said_of("elects_uncleanly", partition)]
@@ -107,12 +117,10 @@ def unclean_elections(cluster: Cluster, partition: str) -> Iterator[Finding]:
         flagged.add(leader)
         who = "a broker" if leader is None else f"broker {leader}"
         whose = "its" if said.kind == "recovers" else "the controller's"
-        yield Finding(
-            said.entry.time,
-            partition,
+        yield (
+            said.entry,
             f"an election that may have lost records: {who} was elected without having been in the"
             f" ISR, as {whose} log says: an unclean election",
-            said.entry.place,
             _TALK,
         )
 
@@ -128,15 +136,13 @@ def _is_unclean(cluster: Cluster, before: Moment, after: Moment, in_sync: set[in
     return _is_before_elr(cluster)  # lines do not always say who is in the ELR
 
 
-def without_leader(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def without_leader(cluster: Cluster, partition: str) -> Iterator[Found]:
     for each in cluster.described.get(partition, []):
         if each.leader < 0:
-            yield Finding(
-                0,
-                partition,
+            yield (
+                Where(0, each.place),
                 f"it has no leader, and its ISR is {brokers_text(each.isr)}: nobody can write or"
                 " read until one of these is back; any other broker would be an unclean election",
-                each.place,
                 _LAST_REPLICA,
             )
 
@@ -144,7 +150,7 @@ def without_leader(cluster: Cluster, partition: str) -> Iterator[Finding]:
 # --- Brokers that come back -----------------------------------------------------------------------
 
 
-def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Found]:
     """A broker that came back without a clean shutdown, or without its logs, and what it was to the
     partition."""
     for said in (*cluster.said_of("came_back_unclean"), *cluster.said_of("came_back_empty")):
@@ -166,21 +172,17 @@ def unclean_returns(cluster: Cluster, partition: str) -> Iterator[Finding]:
             how = "with an empty log directory"
         if _stayed(cluster, partition, node, moment):
             gone = _taken_over(cluster, partition, node, time)
-            yield Finding(
-                said.entry.time,
-                partition,
+            yield (
+                said.entry,
                 f"broker {node} came back {how} and stayed in the ISR: with ELR off its log is"
                 f" taken for complete{ends}{gone}",
-                said.entry.place,
                 _LAST_REPLICA,
             )
         elif cluster.has_elr_at(moment) and _was_eligible(cluster, partition, node, time):
-            yield Finding(
-                said.entry.time,
-                partition,
+            yield (
+                said.entry,
                 f"broker {node} came back {how}: the controller takes it out of the ISR and the"
                 f" ELR, since it may lack records{ends}",
-                said.entry.place,
                 _LAST_REPLICA,
             )
 
@@ -263,7 +265,7 @@ def _taken_over(cluster: Cluster, partition: str, node: int, time: int) -> str:
 # --- Truncations ----------------------------------------------------------------------------------
 
 
-def truncations_below_high_watermark(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def truncations_below_high_watermark(cluster: Cluster, partition: str) -> Iterator[Found]:
     flagged: set[tuple] = set()
     for said in cluster.said_of("truncates_committed", partition):
         end, high_watermark = said.fields["end"], said.fields["high_watermark"]
@@ -272,12 +274,10 @@ def truncations_below_high_watermark(cluster: Cluster, partition: str) -> Iterat
             continue
         flagged.add(key)
         who = "a broker" if said.entry.node is None else f"broker {said.entry.node}"
-        yield Finding(
-            said.entry.time,
-            partition,
+        yield (
+            said.entry,
             f"{who} truncates to offset {end}, below its high watermark"
             f" {high_watermark}: it gives up a record that was committed",
-            said.entry.place,
             _TRUNCATION,
         )
 
@@ -297,7 +297,7 @@ def is_ordinary_step_back(cluster: Cluster, said: Said) -> bool:
     )
 
 
-def truncations_to_the_high_watermark(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def truncations_to_the_high_watermark(cluster: Cluster, partition: str) -> Iterator[Found]:
     """Before 0.11 a follower truncates to its own high watermark, and may lead before it has copied
     again what it cut: the reason for KIP-101."""
     if not cluster.ran_only_before(0, 11):
@@ -312,14 +312,12 @@ def truncations_to_the_high_watermark(cluster: Cluster, partition: str) -> Itera
         following = next((each for each in later if each.epoch > now.epoch), None)
         if following is None or following.leader != node or _copied(cluster, partition, node, time):
             continue
-        yield Finding(
-            time,
-            partition,
+        yield (
+            said.entry,
             f"broker {node} truncates to its high watermark, offset {said.fields['end']}, since it"
             f" follows broker {now.leader}, and leads from {clock(following.time)} on without"
             " having copied anything in between: what was acknowledged from there on is gone (until"
             " 0.10; since 0.11 it asks for the end of its epoch first)",
-            said.entry.place,
             _TRUNCATION,
         )
 
@@ -335,7 +333,7 @@ def _copied(cluster: Cluster, partition: str, node: int, time: int) -> bool:
     )
 
 
-def epochs_not_followed(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def epochs_not_followed(cluster: Cluster, partition: str) -> Iterator[Found]:
     """A leader that leads again, and whose last epoch, as its line says, was before that of another
     leader: it has not followed that one."""
     leaders = {
@@ -350,13 +348,11 @@ def epochs_not_followed(cluster: Cluster, partition: str) -> Iterator[Finding]:
             continue
         between = [each for each in range(previous + 1, epoch) if leaders.get(each, node) != node]
         if between:
-            yield Finding(
-                said.entry.time,
-                partition,
+            yield (
+                said.entry,
                 f"broker {node} leads in epoch {epoch} without having followed broker"
                 f" {leaders[between[-1]]} in epoch {between[-1]}: it heard of both changes at once,"
                 " and has truncated nothing",
-                said.entry.place,
                 _TALK,
             )
 
@@ -364,7 +360,7 @@ def epochs_not_followed(cluster: Cluster, partition: str) -> Iterator[Finding]:
 # --- What is not yet committed --------------------------------------------------------------------
 
 
-def below_min_isr(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def below_min_isr(cluster: Cluster, partition: str) -> Iterator[Found]:
     """The ISR falls below min.insync.replicas, and its leader has what is not yet committed."""
     for said in cluster.said_of("isr_shrinks", partition):
         fields = said.fields
@@ -385,45 +381,39 @@ def below_min_isr(cluster: Cluster, partition: str) -> Iterator[Finding]:
                 "nobody reads that, producers with acks=all are told that it failed (a time-out),"
                 " and it is committed all the same when enough replicas are back (since 3.7)"
             )
-        yield Finding(
-            said.entry.time,
-            partition,
+        yield (
+            said.entry,
             f"the ISR is {brokers_text(fields['isr'])}, below min.insync.replicas {least}, and"
             f" {waits} not yet committed: {then}",
-            said.entry.place,
             _TOLD_FAILED,
         )
 
 
-def halts(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def halts(cluster: Cluster, partition: str) -> Iterator[Found]:
     for said in cluster.said_of("halts", partition):
         who = "a broker" if said.entry.node is None else f"broker {said.entry.node}"
         of = f", with a replica of topic {said.fields['name']}," if "name" in said.fields else ""
-        yield Finding(
-            said.entry.time,
-            partition,
+        yield (
+            said.entry,
             f"{who}{of} ends itself, since its leader has fewer records than it has,"
             " and unclean elections are off: a leader has truncated what this broker still has",
-            said.entry.place,
             _TRUNCATION,
         )
 
 
-def logs_that_part(cluster: Cluster, partition: str) -> Iterator[Finding]:
+def logs_that_part(cluster: Cluster, partition: str) -> Iterator[Found]:
     for one, other, offset in partings(list(best(cluster.on_disk.get(partition, [])).values())):
         moments = cluster.partitions.get(partition)
-        yield Finding(
-            moments[-1].time if moments else 0,
-            partition,
+        yield (
+            Where(moments[-1].time if moments else 0, one.place),
             f"the logs of brokers {one.node} and {other.node} part at offset {offset}: there they"
             f" have records of different leader epochs ({other.place}), and one of them gives up"
             " its own when it follows the other",
-            one.place,
             _TRUNCATION,
         )
 
 
-def min_isr_of_the_upgrade(cluster: Cluster, _partition: str) -> Iterator[Finding]:
+def min_isr_of_the_upgrade(cluster: Cluster, _partition: str) -> Iterator[Found]:
     """Switching ELR on writes a min.insync.replicas for the whole cluster."""
     known = [moments[0].time for moments in cluster.partitions.values() if moments[0].time]
     if cluster.elr_since in (None, 0) or not known:
@@ -434,30 +424,26 @@ def min_isr_of_the_upgrade(cluster: Cluster, _partition: str) -> Iterator[Findin
             continue
         others = {each for each in cluster.static_min_isr.values() if each != int(value)}
         if others:
-            yield Finding(
-                record.time,
-                "",
+            yield (
+                record,
                 f"the upgrade set min.insync.replicas to {int(value)} for the whole cluster, where"
                 f" brokers' files say {max(others)}: it took the controller's value, and a broker's"
                 " own is no longer looked at",
-                f"metadata offset {record.offset}",
                 _ELR,
             )
 
 
-def lost_broker_settings(cluster: Cluster, _partition: str) -> Iterator[Finding]:
+def lost_broker_settings(cluster: Cluster, _partition: str) -> Iterator[Found]:
     """A broker's own min.insync.replicas that the upgrade removes."""
     own: dict[str, str] = {}
     for record, node, value in _min_isr_of_brokers(cluster):
         if value is not None:
             own[node] = value
         elif node and node in own:
-            yield Finding(
-                record.time,
-                "",
+            yield (
+                record,
                 f"broker {node}'s own min.insync.replicas, {own[node]}, is removed: with ELR it can"
                 " be set for the cluster or for a topic only",
-                f"metadata offset {record.offset}",
                 _ELR,
             )
 
@@ -475,7 +461,7 @@ def _min_isr_of_brokers(cluster: Cluster) -> Iterator[tuple[MetadataRecord, str,
             yield record, data["resourceName"], data.get("value")
 
 
-def epoch_storms(cluster: Cluster, _partition: str) -> Iterator[Finding]:
+def epoch_storms(cluster: Cluster, _partition: str) -> Iterator[Found]:
     """Epochs of the controllers' quorum that follow each other within seconds."""
     stands: dict[int, Said] = {}
     for said in cluster.said_of("stands"):
@@ -490,12 +476,10 @@ def epoch_storms(cluster: Cluster, _partition: str) -> Iterator[Finding]:
         if len(storm) >= _STORM:
             epochs = [each.fields["epoch"] for each in storm]
             took = (storm[-1].entry.time - storm[0].entry.time) / _SECONDS
-            yield Finding(
-                storm[0].entry.time,
-                "",
+            yield (
+                storm[0].entry,
                 f"the controllers' quorum goes from epoch {epochs[0] - 1} to {epochs[-1]} within"
                 f" {took:.0f} s: {_candidates(storm)}; {_outcome(cluster, storm)}",
-                storm[0].entry.place,
                 _PRE_VOTE,
             )
 

@@ -17,7 +17,7 @@ from typing import Any
 from protocol_lab.checker.result import Verdict
 from real_systems.kafka.logs.answers import facts, findings
 from real_systems.kafka.logs.answers.facts import Fact
-from real_systems.kafka.logs.answers.findings import Finding
+from real_systems.kafka.logs.answers.findings import Finding, Found
 from real_systems.kafka.logs.controller_log import check_partition
 from real_systems.kafka.logs.histories import Cluster
 from real_systems.kafka.logs.reading.entries import by_day, clock, day
@@ -31,7 +31,7 @@ class Rule:
     nothing. of_cluster: these are needed once for the cluster, not for each partition."""
 
     looks_for: str
-    find: Callable[[Cluster, str], Iterable[Finding]]
+    find: Callable[[Cluster, str], Iterable[Found]]
     needs: tuple[Fact, ...] = ()
     of_cluster: bool = False
 
@@ -101,7 +101,8 @@ def found_in(cluster: Cluster, partition: str = "") -> Iterator[Finding]:
     no partition."""
     for rule in RULES:
         if not (partition and rule.of_cluster):
-            yield from rule.find(cluster, partition)
+            for at, text, lesson in rule.find(cluster, partition):
+                yield Finding(at.time, partition, text, at.place, lesson)
 
 
 def lacks_of(cluster: Cluster, partition: str = "") -> Iterator[Lack]:

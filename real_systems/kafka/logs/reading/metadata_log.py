@@ -48,6 +48,11 @@ class MetadataRecord:
     data: dict[str, Any]
     snapshot: int | None = None
 
+    @property
+    def place(self) -> str:
+        """Where it stands in the log."""
+        return f"metadata offset {self.offset}"
+
 
 def records_in(
     lines: Iterable[tuple[int, str]], path: Path, unread: list[Unread]
