@@ -13,7 +13,6 @@ controller_log   the metadata log as a run of that spec, or the first record tha
 answers          what is looked for, what is found, and what can't be told
 on_spark         reads and judges on Spark
 report_page      the parts of a page, and moments in the lessons' pictures
-writing          the inverse: what logs say, written as things happen
 report           all that the logs say, as text, as HTML and as JSON
 in_a_page        reads logs that are dropped on a page
 

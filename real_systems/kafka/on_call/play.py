@@ -11,7 +11,6 @@ from typing import Any
 from protocol_lab.errors import LabError
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.step_text import parse
-from real_systems.kafka.logs.writing import Line
 from real_systems.kafka.on_call import any_night, best_play, quorum
 from real_systems.kafka.on_call.cases import CASES, Case, acknowledged, begin, is_visible
 from real_systems.kafka.on_call.incident import (
@@ -39,6 +38,7 @@ from real_systems.kafka.on_call.written_lines import (
     PARTITION,
     TO,
     TOPIC,
+    Line,
     Written,
     describe,
     hour,

@@ -17,9 +17,8 @@ from protocol_lab.model.spec import Model
 from protocol_lab.model.state_view import view as view_of
 from protocol_lab.model.step_text import find_step
 from protocol_lab.model.transitions import initial, needed_attempts
-from real_systems.kafka.logs.writing import Line, LogWriter
 from real_systems.kafka.on_call.incident import UNTIL
-from real_systems.kafka.on_call.written_lines import at, hour
+from real_systems.kafka.on_call.written_lines import Line, Lines, at, hour
 
 NAME, TITLE = "quorum_elects_again", "A quorum that elects again and again"
 SERVERS = (1, 2, 3)
@@ -194,7 +193,7 @@ class Night:
         self.screen: list[dict[str, str]] = []
         self.told: list[Told] = []
         self.moments: list[dict[str, Any]] = []
-        self.writer = LogWriter("3.9.1", "-0", SERVERS)
+        self.writer = Lines("3.9.1")
         self._pass(7)
         self.offline = 0
         self.story = tuple(self.told)

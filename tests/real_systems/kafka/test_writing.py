@@ -8,10 +8,9 @@ from protocol_lab.checker.result import Verdict
 from real_systems.kafka.logs.controller_log import check_partition
 from real_systems.kafka.logs.reading.broker_lines import KINDS
 from real_systems.kafka.logs.report import read
-from real_systems.kafka.logs.writing import TEXTS, LogWriter
 from real_systems.kafka.on_call.cases import CASES, begin
 from real_systems.kafka.on_call.incident import Command, done
-from real_systems.kafka.on_call.written_lines import PARTITION, Written, describe
+from real_systems.kafka.on_call.written_lines import PARTITION, TEXTS, Lines, Written, describe
 
 FIELDS = {"later": 4, "end": 7, "epoch": 3, "leader": 2}
 FOUND = {
@@ -27,7 +26,7 @@ FOUND = {
 
 @pytest.mark.parametrize("kind", [each for each in TEXTS if each in KINDS])
 def test_a_line_is_read_as_it_was_written(kind):
-    writer = LogWriter("3.9.1", "t-0", [1, 2, 3])
+    writer = Lines("3.9.1")
     writer.line(2, kind, 0, **FIELDS)
     matched = [re.search(each, str(writer.lines[0])) for each in KINDS[kind]]
     fields = next(each for each in matched if each).groupdict()
@@ -35,7 +34,7 @@ def test_a_line_is_read_as_it_was_written(kind):
         if fields[name] is not None:
             assert int(fields[name]) == FIELDS[name]
     assert fields.get("node") in (None, "2")
-    assert fields.get("partition") in (None, "t-0")
+    assert fields.get("partition") in (None, PARTITION)
 
 
 def written(name, folder, keys):
@@ -48,7 +47,7 @@ def written(name, folder, keys):
         events += outcome.events
     for each in events:
         logs.add(each)
-    for line in logs.writer.lines:
+    for line in logs.lines:
         node = folder / f"node{line.node}"
         node.mkdir(exist_ok=True)
         with (node / line.file).open("a", encoding="utf-8") as file:
