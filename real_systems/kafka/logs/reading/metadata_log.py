@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from real_systems.kafka.logs.reading.metadata_records import KINDS
+from real_systems.kafka.logs.reading.metadata_records import KINDS, NEEDED
 from real_systems.kafka.logs.reading.unread import Unread, add
 
 _RECORD = re.compile(
@@ -29,8 +29,6 @@ _HEADER = re.compile(r"^(?:Snapshot end offset: (\d{1,19})\b|Log starting offset
 """The second line of what is printed of a file; one dump may be of several."""
 
 _CONTAINED = re.compile(r'"lastContainedLogTimestamp":(\d{1,19})\b')
-
-_EPOCHS = ("leaderEpoch", "partitionEpoch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,29 +87,13 @@ def records_in(
             add(unread, path, "no whole record", number, line)
 
 
-_NEEDED = {
-    "TOPIC_RECORD": ("name", "topicId"),
-    "PARTITION_RECORD": ("topicId", "partitionId", "replicas", "isr", "leader", *_EPOCHS),
-    "PARTITION_CHANGE_RECORD": ("topicId", "partitionId"),
-    "REGISTER_BROKER_RECORD": ("brokerId",),
-    "BROKER_REGISTRATION_CHANGE_RECORD": ("brokerId",),
-    "UNREGISTER_BROKER_RECORD": ("brokerId",),
-    "FENCE_BROKER_RECORD": ("id",),
-    "UNFENCE_BROKER_RECORD": ("id",),
-    "CONFIG_RECORD": ("resourceType", "resourceName", "name"),
-    "FEATURE_LEVEL_RECORD": ("name", "featureLevel"),
-    "REMOVE_TOPIC_RECORD": ("topicId",),
-}
-"""The fields without which a record says nothing."""
-
-
 def _is_whole(said: dict[str, Any]) -> bool:
     """Has a record what its type needs, each field of its kind?"""
     data = said.get("data")
     if not isinstance(said.get("type"), str) or not isinstance(data, dict):
         return False
     kinds = KINDS.get(said["type"], {})
-    return all(data.get(name) is not None for name in _NEEDED.get(said["type"], ())) and all(
+    return all(data.get(name) is not None for name in NEEDED.get(said["type"], ())) and all(
         _is_of_kind(kinds.get(name), value) for name, value in data.items() if value is not None
     )
 

@@ -17,7 +17,8 @@ from real_systems.kafka.record_batches import unsigned_varint
 @dataclass(frozen=True)
 class _Layout:
     """A type of records, and its fields in their order, "name:type", with the version since which a
-    record has it behind a slash; and those that have a number instead of a place."""
+    record has it behind a slash; and those that have a number instead of a place. "!": without it
+    the record says nothing."""
 
     name: str
     fields: str = ""
@@ -27,39 +28,41 @@ class _Layout:
 _LAYOUTS = {
     0: _Layout(
         "REGISTER_BROKER_RECORD",
-        "brokerId:int32 isMigratingZkBroker:bool/2 incarnationId:uuid brokerEpoch:int64"
+        "brokerId:int32! isMigratingZkBroker:bool/2 incarnationId:uuid brokerEpoch:int64"
         " endPoints:[endpoint] features:[feature] rack:string fenced:bool"
         " inControlledShutdown:bool/1",
         "0=logDirs:[uuid] 1=cordonedLogDirs:[uuid]",
     ),
-    1: _Layout("UNREGISTER_BROKER_RECORD", "brokerId:int32 brokerEpoch:int64"),
-    2: _Layout("TOPIC_RECORD", "name:string topicId:uuid"),
+    1: _Layout("UNREGISTER_BROKER_RECORD", "brokerId:int32! brokerEpoch:int64"),
+    2: _Layout("TOPIC_RECORD", "name:string! topicId:uuid!"),
     3: _Layout(
         "PARTITION_RECORD",
-        "partitionId:int32 topicId:uuid replicas:[int32] isr:[int32] removingReplicas:[int32]"
-        " addingReplicas:[int32] leader:int32 leaderEpoch:int32 partitionEpoch:int32"
+        "partitionId:int32! topicId:uuid! replicas:[int32]! isr:[int32]! removingReplicas:[int32]"
+        " addingReplicas:[int32] leader:int32! leaderEpoch:int32! partitionEpoch:int32!"
         " directories:[uuid]/1",
         "0=leaderRecoveryState:int8 1=eligibleLeaderReplicas:[int32] 2=lastKnownElr:[int32]",
     ),
-    4: _Layout("CONFIG_RECORD", "resourceType:int8 resourceName:string name:string value:string"),
+    4: _Layout(
+        "CONFIG_RECORD", "resourceType:int8! resourceName:string! name:string! value:string"
+    ),
     5: _Layout(
         "PARTITION_CHANGE_RECORD",
-        "partitionId:int32 topicId:uuid",
+        "partitionId:int32! topicId:uuid!",
         "0=isr:[int32] 1=leader:int32 2=replicas:[int32] 3=removingReplicas:[int32]"
         " 4=addingReplicas:[int32] 5=leaderRecoveryState:int8 6=eligibleLeaderReplicas:[int32]"
         " 7=lastKnownElr:[int32] 8=directories:[uuid]",
     ),
-    7: _Layout("FENCE_BROKER_RECORD", "id:int32 epoch:int64"),
-    8: _Layout("UNFENCE_BROKER_RECORD", "id:int32 epoch:int64"),
-    9: _Layout("REMOVE_TOPIC_RECORD", "topicId:uuid"),
+    7: _Layout("FENCE_BROKER_RECORD", "id:int32! epoch:int64"),
+    8: _Layout("UNFENCE_BROKER_RECORD", "id:int32! epoch:int64"),
+    9: _Layout("REMOVE_TOPIC_RECORD", "topicId:uuid!"),
     10: _Layout("DELEGATION_TOKEN_RECORD"),
     11: _Layout("USER_SCRAM_CREDENTIAL_RECORD"),
-    12: _Layout("FEATURE_LEVEL_RECORD", "name:string featureLevel:int16"),
+    12: _Layout("FEATURE_LEVEL_RECORD", "name:string! featureLevel:int16!"),
     14: _Layout("CLIENT_QUOTA_RECORD"),
     15: _Layout("PRODUCER_IDS_RECORD"),
     17: _Layout(
         "BROKER_REGISTRATION_CHANGE_RECORD",
-        "brokerId:int32 brokerEpoch:int64",
+        "brokerId:int32! brokerEpoch:int64",
         "0=fenced:int8 1=inControlledShutdown:int8 2=logDirs:[uuid] 3=cordonedLogDirs:[uuid]",
     ),
     18: _Layout("ACCESS_CONTROL_ENTRY_RECORD"),
@@ -82,6 +85,9 @@ KINDS = {
 }
 """For each type the types of its fields."""
 
+NEEDED = {layout.name: re.findall(r"(\w+):\S+!", layout.fields) for layout in _LAYOUTS.values()}
+"""For each type the fields without which a record says nothing."""
+
 
 def decoded(value: bytes) -> tuple[str, dict[str, Any]]:
     """A record's type and its fields, named as a dump names them. Types that the kit does not read
@@ -102,7 +108,7 @@ def decoded(value: bytes) -> tuple[str, dict[str, Any]]:
     for field in layout.fields.split():
         field, _, since = field.partition("/")
         if version >= int(since or 0):
-            key, _, kind = field.partition(":")
+            key, _, kind = field.rstrip("!").partition(":")
             data[key], place = _value(value, place, kind)
     tagged = dict(each.split("=") for each in layout.tagged.split())
     for tag, content in _tagged(value, place)[0]:
