@@ -94,7 +94,7 @@ class Page:
     ) -> dict[str, Any]:
         if wanted["for"] == "settings":
             for name, value in settings.values.items():
-                if value not in settings.choices[name]:
+                if value not in settings.choices[name].values:
                     asked = settings.phrase(name, value)
                     raise LabError(f"{asked}: ask lab.py promise, the page's search is too small.")
             rest = ", ".join(settings.assumed)
@@ -191,7 +191,7 @@ class Page:
         """The section of a page: the settings, the table for those that are chosen at first, and
         the stepper in which the stories are played. sessions: what the site's pages load."""
         first = self.first
-        choices = [(name, value) for name, values in first.choices.items() for value in values]
+        choices = [(name, each) for name, it in first.choices.items() for each in it.values]
         asked = [first, *(first.changed(*each)[1] for each in choices)]
         models = [settings.model(row) for settings in asked for row in first.rows]
         for model in {_layout(each): each for each in models}.values():
@@ -309,12 +309,11 @@ def _run(run: StoryRun, first: bool) -> str:
 
 
 def _select(first: Settings, name: str) -> str:
-    now = first.values[name]
+    now, choice = first.values[name], first.choices[name]
     options = "".join(
-        f"<option{' selected' * (each == now)}>{text_of(each)}</option>"
-        for each in first.choices[name]
+        f"<option{' selected' * (each == now)}>{text_of(each)}</option>" for each in choice.values
     )
-    return f'<label>{escape(first.names[name])} <select name="{name}">{options}</select></label> '
+    return f'<label>{escape(choice.called)} <select name="{name}">{options}</select></label> '
 
 
 def _row(row: Row, cells: dict[str, dict[str, str]], own: str) -> str:

@@ -3,11 +3,11 @@ the table in words, as `lab.py promise` prints it, and as JSON."""
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from protocol_lab.errors import LabError, quoted, unknown
 from protocol_lab.explain.wording import choice_sentence
@@ -43,22 +43,29 @@ class Row:
         return [*self.promises, *self.price]
 
 
+class Choice(NamedTuple):
+    """A setting. called: as in a form; values: those that a form offers; phrase(value): what an
+    operator would say for such a value."""
+
+    called: str
+    values: Sequence[Any]
+    phrase: Callable[[Any], str]
+
+
 class Settings(ABC):
     """What is configured of a system, and what the table has to know of that system.
 
     A dataclass whose fields are the settings; `said` names those that somebody gave. rows: the
     table's. columns: its headings by name, and the settings of each, the others being those that
-    are asked about. choices: what each setting may be, and `names` how a form calls it. price: what
-    may come of a cell besides a loss, the worst first. limits: what *kept* means. is_destroyed: the
-    invariant that is broken once every copy of something promised is gone. golden: the file of the
-    golden cells.
+    are asked about. choices: each setting by its name. price: what may come of a cell besides a
+    loss, the worst first. limits: what *kept* means. is_destroyed: the invariant that is broken
+    once every copy of something promised is gone. golden: the file of the golden cells.
     """
 
     said: Mapping[str, str]
     rows: ClassVar[tuple[Row, ...]]
     columns: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]]
-    choices: ClassVar[Mapping[str, Any]]
-    names: ClassVar[Mapping[str, str]]
+    choices: ClassVar[Mapping[str, Choice]]
     price: ClassVar[Mapping[str, str]]
     limits: ClassVar[str]
     is_destroyed: ClassVar[Callable[..., str]]
@@ -67,7 +74,7 @@ class Settings(ABC):
     @property
     def values(self) -> dict[str, Any]:
         """Each setting by its name."""
-        return {name: getattr(self, name) for name in self.names}
+        return {name: getattr(self, name) for name in self.choices}
 
     @property
     @abstractmethod
@@ -86,10 +93,10 @@ class Settings(ABC):
     def saw(self, run: Recording) -> bool:
         """Was this run of a story by the rules that these settings have?"""
 
-    @staticmethod
-    @abstractmethod
-    def phrase(name: str, value: Any) -> str:
+    @classmethod
+    def phrase(cls, name: str, value: Any) -> str:
         """One setting, as an operator would say it."""
+        return cls.choices[name].phrase(value)
 
     @staticmethod
     @abstractmethod

@@ -18,7 +18,7 @@ from bookkeeper_spec import properties, protocol, with_limbo
 from protocol_lab.errors import LabError, quoted, shortened, unknown
 from protocol_lab.model.spec import Model
 from real_systems import promise_table
-from real_systems.promise_table import Row
+from real_systems.promise_table import Choice, Row
 from real_systems.runner.recordings import Recording
 
 JOURNALS = {
@@ -78,18 +78,19 @@ class Settings(promise_table.Settings):
         for integrity in (False, True)
     }
     choices: ClassVar = {
-        "write_quorum": (1, 2),
-        "ack_quorum": (1, 2),
-        "journal": tuple(JOURNALS),
-        "integrity": (False, True),
-        "release": ("4.13", "4.14"),
-    }
-    names: ClassVar = {
-        "write_quorum": "ensemble and write quorum",
-        "ack_quorum": "ack quorum",
-        "journal": "journal",
-        "integrity": "data integrity",
-        "release": "BookKeeper",
+        "write_quorum": Choice("ensemble and write quorum", (1, 2), "write quorum {}".format),
+        "ack_quorum": Choice("ack quorum", (1, 2), "ack quorum {}".format),
+        "journal": Choice("journal", tuple(JOURNALS), JOURNALS.__getitem__),
+        "integrity": Choice(
+            "data integrity",
+            (False, True),
+            lambda value: f"data integrity {'checked' if value else 'not checked'}",
+        ),
+        "release": Choice(
+            "BookKeeper",
+            ("4.13", "4.14"),
+            lambda value: f"BookKeeper {value}{'' if value == '4.13' else ' and later'}",
+        ),
     }
     price: ClassVar = {}
     limits = (
@@ -153,18 +154,6 @@ class Settings(promise_table.Settings):
         return asked == (journal, check, 2, 2) and chosen.get("journal") != "removed"
 
     @staticmethod
-    def phrase(name: str, value: Any) -> str:
-        """One setting, as an operator would say it."""
-        match name:
-            case "journal":
-                return JOURNALS[value]
-            case "integrity":
-                return f"data integrity {'checked' if value else 'not checked'}"
-            case "release":
-                return "BookKeeper 4.13" if value == "4.13" else "BookKeeper 4.14 and later"
-        return f"{name.replace('_', ' ')} {value}"
-
-    @staticmethod
     def todo(change: str) -> str:
         """What to do on Monday for a change that keeps something, as HTML."""
         if "integrity" in change:
@@ -217,8 +206,8 @@ def read(files: Iterable[tuple[str, str]], **given: Any) -> Settings:
         elif not _checked("integrity", value, key) and values.get("journal") != "bypassed":
             values["journal"] = _JOURNAL_IN_FILES[key]
     for setting, value in given.items():
-        if setting not in Settings.names:
-            raise unknown("setting", setting, Settings.names)
+        if setting not in Settings.choices:
+            raise unknown("setting", setting, Settings.choices)
         values[setting], said[setting] = _checked(setting, str(value)), "asked"
     settings = Settings(**values, said=said)
     if settings.ack_quorum > settings.write_quorum:
@@ -241,7 +230,8 @@ def _checked(name: str, text: str, called: str = "") -> Any:
             return _FLAGS[text.lower()]
         wanted = "on or off"
     else:
-        if text.replace("_", " ") in Settings.choices[name]:
+        values = Settings.choices[name].values
+        if text.replace("_", " ") in values:
             return text.replace("_", " ")
-        wanted = " or ".join(Settings.choices[name])
+        wanted = " or ".join(values)
     raise LabError(f"{called or name.replace('_', ' ')} {quoted(text)}: it must be {wanted}.")

@@ -17,7 +17,7 @@ from kafka_spec.settings import RELEASES
 from protocol_lab.errors import LabError, quoted, shortened
 from protocol_lab.model.spec import Model
 from real_systems import promise_table
-from real_systems.promise_table import Row, faults_of
+from real_systems.promise_table import Choice, Row, faults_of
 from real_systems.runner.recordings import Recording
 
 WITH_ELR = ("4.0", "4.1", "4.3")
@@ -102,6 +102,7 @@ def row_of(text: str) -> Row:
     return _row(text, f"Within {said}", **faults)
 
 
+_UP_TO_5 = range(1, 6)
 _FLAGS = {"true": True, "false": False, "on": True, "off": False}
 
 
@@ -130,22 +131,23 @@ class Settings(promise_table.Settings):
         for (release, elr), text in RULES.items()
     }
     choices: ClassVar = {
-        "release": RELEASES,
-        "replicas": range(1, 6),
-        "min_isr": range(1, 6),
-        "acks": ("all", "1", "0"),
-        "elr": (True, False),
-        "unclean": (False, True),
-        "racks": range(1, 6),
-    }
-    names: ClassVar = {
-        "release": "Kafka",
-        "replicas": "replicas",
-        "min_isr": "min.insync.replicas",
-        "acks": "acks",
-        "elr": "ELR",
-        "unclean": "unclean elections",
-        "racks": "power supplies",
+        "release": Choice("Kafka", RELEASES, lambda value: f"Kafka {_range(value)}"),
+        "replicas": Choice(
+            "replicas", _UP_TO_5, lambda value: f"{value} replica{'' if value == 1 else 's'}"
+        ),
+        "min_isr": Choice("min.insync.replicas", _UP_TO_5, "min.insync.replicas={}".format),
+        "acks": Choice("acks", ("all", "1", "0"), "acks={}".format),
+        "elr": Choice("ELR", (True, False), lambda value: f"ELR {'on' if value else 'off'}"),
+        "unclean": Choice(
+            "unclean elections",
+            (False, True),
+            lambda value: f"unclean elections {'on' if value else 'off'}",
+        ),
+        "racks": Choice(
+            "power supplies",
+            _UP_TO_5,
+            lambda value: "one power supply" if value == 1 else f"{value} power supplies",
+        ),
     }
     limits = (
         "Kept means: in every state that these faults lead to, by the rules of the release as the"
@@ -201,24 +203,6 @@ class Settings(promise_table.Settings):
         if name == "elr" and self.release not in WITH_ELR:
             return f"{text} with {RELEASES[-1]}", replace(after, release=RELEASES[-1])
         return text, after
-
-    @staticmethod
-    def phrase(name: str, value: Any) -> str:
-        """One setting, as an operator would say it."""
-        match name:
-            case "release":
-                return f"Kafka {_range(value)}"
-            case "elr":
-                return f"ELR {'on' if value else 'off'}"
-            case "acks":
-                return f"acks={value}"
-            case "min_isr":
-                return f"min.insync.replicas={value}"
-            case "replicas":
-                return f"{value} replica{'' if value == 1 else 's'}"
-            case "unclean":
-                return f"unclean elections {'on' if value else 'off'}"
-        return "one power supply" if value == 1 else f"{value} power supplies"
 
     @staticmethod
     def todo(change: str) -> str:
