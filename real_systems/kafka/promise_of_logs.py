@@ -38,23 +38,16 @@ from real_systems.kafka.logs.report import Report
 from real_systems.kafka.logs.report import read as read_logs
 
 NEXT = {
-    "": "as it is",
-    "stop": "a clean restart",
-    "kill": "a crash",
-    "pause": "a pause",
-    "lose_power": "a power cut",
-    "replace_disk": "a new disk",
-    "lose_machine": "loss for good",
+    "": ("as it is", ""),
+    "stop": ("a clean restart", "stops"),
+    "kill": ("a crash", "kills"),
+    "pause": ("a pause", "pauses"),
+    "lose_power": ("a power cut", "power_cuts"),
+    "replace_disk": ("a new disk", "new_disks"),
+    "lose_machine": ("loss for good", "machines"),
 }
-"""The next fault, by the action that it begins with, or ends with."""
-_BUDGET = {
-    "stop": "stops",
-    "kill": "kills",
-    "pause": "pauses",
-    "lose_power": "power_cuts",
-    "replace_disk": "new_disks",
-    "lose_machine": "machines",
-}
+"""The next fault, by the action that it begins with, or ends with; and the constant that has how
+often the model may take this action."""
 _COSTS = {
     "needs_no_operator": "operator",
     "is_online": "offline",
@@ -172,7 +165,7 @@ class Outlook:
         yield f"{partition}{more}: {now}; {', '.join(rules)}"
         costs = self.costs(partition)
         yield " " * 20 + "".join(f"{f'broker {each}':14}" for each in moment.replicas).rstrip()
-        for action, text in NEXT.items():
+        for action, (text, _) in NEXT.items():
             cells = [str(costs[action, each]) for each in moment.replicas]
             if not action:
                 if cells[0] == "nothing":
@@ -183,7 +176,7 @@ class Outlook:
         if lost:
             (action, broker), cost = min(lost, key=lambda each: len(each[1].steps))
             at = f" of broker {broker}" if action else ""
-            yield f"  For instance, {NEXT[action]}{at}, with brokers numbered as above from 1:"
+            yield f"  For instance, {NEXT[action][0]}{at}, with brokers numbered as above from 1:"
             yield from (f"    {number}. {step}" for number, step in enumerate(cost.steps, 1))
 
 
@@ -282,7 +275,7 @@ def _cost(place: Place, action: str, broker: int) -> Cost:
     is_down = broker in place.away | place.stopped
     faults = ["stop", action] if action == "replace_disk" and not is_down else [action]
     faults = faults if action else []
-    budget = {_BUDGET[each]: 1 for each in faults}
+    budget = {NEXT[each][1]: 1 for each in faults}
     bound = model.spec.bind(**{**NO_FAULTS, **budget, **place.settings.values, "values": 2})
     ways = [way for now in _truths(bound, place) for way in _struck(bound, now, faults, broker)]
     before = () if not action else _cost(place, "", 1).broken
