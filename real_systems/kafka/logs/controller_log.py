@@ -53,6 +53,9 @@ _OF_BROKERS = {
 }
 """Actions, and what their records say."""
 
+_SETS = ("isr", "elr", "adding", "removing")
+"""Sets of brokers that moments and the spec's partition have under one name."""
+
 _STEPS = {text: name for name, text in _OF_BROKERS.items()}
 
 _LEAVING = [
@@ -164,11 +167,9 @@ class _Reader:
         match record.type:
             case "PARTITION_RECORD" if self._is_own(record):
                 self._moment = now = decided(NOT_YET, record, 0, "")
-                sets = {
-                    name: set(self._nodes(getattr(now, name)))
-                    for name in ("isr", "elr", "adding", "removing", "replicas")
-                }
+                sets = {name: set(self._nodes(getattr(now, name))) for name in _SETS}
                 state["con_partition_metadata"] |= sets | {
+                    "replicas": set(self._nodes(now.replicas)),
                     "last_known_elr": set(self._nodes(now.last_known)),
                     "leader": next(iter(self._nodes([now.leader])), 0),
                 }
@@ -223,19 +224,13 @@ class _Reader:
             return tuple(self.brokers[node - 1] for node in nodes)
 
         return _shown(
-            Moment(
-                time=0,
-                place="",
+            replace(
+                NOT_YET,
                 replicas=ids(s.order),
                 leader=self.brokers[partition.leader - 1] if partition.leader else NONE,
-                epoch=0,
-                version=0,
-                isr=ids(partition.isr),
-                elr=ids(partition.elr),
                 last_known=ids(partition.last_known_elr),
                 recovering=bool(s.recovering),
-                adding=ids(partition.adding),
-                removing=ids(partition.removing),
+                **{name: ids(getattr(partition, name)) for name in _SETS},
             )
         )
 

@@ -13,7 +13,7 @@ from heapq import merge
 from itertools import pairwise
 from pathlib import Path
 
-from real_systems.kafka.logs.moments import NOTHING_KNOWN, UNKNOWN, Moment, decided
+from real_systems.kafka.logs.moments import NOTHING_KNOWN, Moment, decided
 from real_systems.kafka.logs.reading.broker_lines import Said
 from real_systems.kafka.logs.reading.entries import clock
 from real_systems.kafka.logs.reading.lines.file_lines import lines_of
@@ -291,16 +291,14 @@ def _read_tools(cluster: Cluster, sources: Sources, topic: str | None) -> None:
 
 def _described_moment(described: Described) -> Moment:
     """A partition of which nothing else is known: neither the time nor the epoch."""
-    return Moment(
-        0,
-        described.place,
-        described.replicas,
-        described.leader,
-        UNKNOWN,
-        UNKNOWN,
-        described.isr,
-        described.elr or (),
-        described.last_known or (),
+    return replace(
+        NOTHING_KNOWN,
+        place=described.place,
+        replicas=described.replicas,
+        leader=described.leader,
+        isr=described.isr,
+        elr=described.elr or (),
+        last_known=described.last_known or (),
     )
 
 

@@ -8,7 +8,7 @@ no line names is a gap. Lines of releases that name no version are placed by the
 from collections.abc import Iterable
 from dataclasses import replace
 
-from real_systems.kafka.logs.moments import UNKNOWN, UNSAID, Moment
+from real_systems.kafka.logs.moments import NOTHING_KNOWN, UNKNOWN, UNSAID, Moment
 from real_systems.kafka.logs.reading.broker_lines import Said
 
 STATING = {"told", "decided", "leads", "follows", "isr_updated", "elects_uncleanly"}
@@ -75,15 +75,9 @@ class _Life:
                 f"{one.place} and {other.place} contradict each other on its partition epoch"
                 f" {one.version}"
             )
+        said, unsaid = vars(one), vars(NOTHING_KNOWN)
         return replace(
-            one,
-            leader=other.leader if one.leader == UNSAID else one.leader,
-            epoch=other.epoch if one.epoch == UNKNOWN else one.epoch,
-            isr=other.isr if one.isr is None else one.isr,
-            elr=one.elr or other.elr,
-            last_known=one.last_known or other.last_known,
-            replicas=one.replicas or other.replicas,
-            recovering=one.recovering or other.recovering,
+            other, **{name: value for name, value in said.items() if value != unsaid[name]}
         )
 
     def moments(self) -> list[Moment]:
