@@ -101,14 +101,7 @@ def _controller_lane(
             [Text(vote, "muted")],
         ],
         entries=[
-            Entry(
-                number,
-                f"topic {name}",
-                detail=f"epoch {epoch}",
-                short=f"e{epoch}",
-                shade=epoch,
-                committed=None,
-            )
+            _entry(number, f"topic {name}", epoch, None)
             for number, (name, epoch) in enumerate(records)
         ],
         badge=badge,
@@ -116,19 +109,18 @@ def _controller_lane(
     )
 
 
+def _entry(place: int, value: str, epoch: int | None, committed: bool | None) -> Entry:
+    """A record, with its leader epoch, which it does not have before 0.11."""
+    detail, short = ("", "") if epoch is None else (f"epoch {epoch}", f"e{epoch}")
+    return Entry(place, value, detail=detail, short=short, shade=epoch, committed=committed)
+
+
 Records = list[tuple[str, int | None]]
 
 
 def _lane(broker: int, copies: dict[int, Records], seen: dict[str, Any]) -> Lane:
     entries = [
-        Entry(
-            offset,
-            value,
-            detail="" if epoch is None else f"epoch {epoch}",
-            short="" if epoch is None else f"e{epoch}",
-            shade=epoch,
-            committed=value in seen["acknowledged"],
-        )
+        _entry(offset, value, epoch, value in seen["acknowledged"])
         for offset, (value, epoch) in enumerate(copies[broker])
     ]
     entries += _lost(broker, copies, seen)
