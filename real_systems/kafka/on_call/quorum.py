@@ -47,13 +47,6 @@ _FIRST = (
 )
 
 
-class World(NamedTuple):
-    """What is true: the model's state, and whose link is bad."""
-
-    row: bytes
-    flaky: int
-
-
 class Told(NamedTuple):
     """A line: at a minute a controller stands, wins, or is deposed, in an epoch."""
 
@@ -71,9 +64,9 @@ def model() -> Model:
     )
 
 
-def leader(world: World, stopped: frozenset[int] = frozenset()) -> int:
+def leader(row: bytes, stopped: frozenset[int]) -> int:
     """The active controller: it leads a majority that is in its epoch; 0 for none."""
-    s = view_of(model().layout, world.row)
+    s = view_of(model().layout, row)
     alive = [each for each in SERVERS if each not in stopped]
     epochs = [s.current_epoch[each] for each in alive]
     led = [
@@ -93,74 +86,6 @@ def _standing(row: bytes) -> list[tuple[int, str]]:
         (s.current_epoch[each], next((name for name in _KINDS if s.state[each] == name), ""))
         for each in SERVERS
     ]
-
-
-class _Run:
-    """Steps of the model, and what the controllers' logs say of them."""
-
-    def __init__(self, world: World, minute: int, stopped: frozenset[int] = frozenset()):
-        self.world, self.minute, self.stopped, self.told = world, minute, stopped, []
-
-    def take(self, text: str) -> bool:
-        """Take a step if the model allows it."""
-        try:
-            found = find_step(model(), self.world.row, text)
-        except LabError:
-            return False
-        return found.taken and self._to(found.row)
-
-    def _to(self, row: bytes) -> bool:
-        changes = zip(SERVERS, _standing(self.world.row), _standing(row), strict=True)
-        for server, (epoch, before), (later, after) in changes:
-            if before != after and after in _KINDS:
-                self.told.append(Told(self.minute, server, _KINDS[after], later))
-            elif before == "leader" != after:
-                self.told.append(Told(self.minute, server, "deposed", epoch))
-        own = bytearray(row)
-        s = view_of(model().layout, own)
-        without_history(s, model().constants)
-        self.world = self.world._replace(row=bytes(own))
-        return True
-
-    def settle(self) -> None:
-        """Deliver what is under way, until nothing is."""
-        actions = [each for each in model().spec.actions if each.name.startswith(_FIRST)]
-        for _ in range(40):
-            tried = needed_attempts(model(), self.world.row, actions)
-            found = next((each for each in tried if each.taken), None)
-            if found is None:
-                return
-            self._to(found.row)
-
-    def links(self, down: frozenset[int]) -> None:
-        """Cut these controllers off, and none else."""
-        cut = [k for k, pair in enumerate(((1, 2), (1, 3), (2, 3)), 1) if not down.isdisjoint(pair)]
-        self.take(f"change_network_connectivity(down={{{', '.join(map(str, cut))}}})")
-
-    def elect(self, candidates: list[int]) -> None:
-        """The first that can stands, and so on, until there is an active controller."""
-        for server in candidates:
-            if self.take(f"voter_fetch_timeout(server={server})") or self.take(
-                f"voter_election_timeout(server={server})"
-            ):
-                self.settle()
-                if leader(self.world, self.stopped):
-                    return
-
-    def cut_off(self, server: int, others: list[int], led: int) -> None:
-        """A controller is cut off until others miss its answer, if it led, or it misses that of the
-        one that leads; then those that are left elect, if nobody leads."""
-        self.links(self.stopped | {server})
-        for each in others if led == server else [server]:
-            self.take(f"send_fetch_request(server={each}, peer={led})")
-        if led == server:
-            self.elect(others)
-        self.links(self.stopped)
-        if led != server and led:
-            self.elect([server])
-        self.settle()
-        if not leader(self.world, self.stopped):
-            self.elect([each for each in (*others, server) if each not in self.stopped])
 
 
 _LINES_AT_THE_END = 8  # that are shown once the incident is closed; more are counted
@@ -187,11 +112,12 @@ class Night:
     """The case as it is played. Raises LabError for a command that can't be given."""
 
     def __init__(self, flaky: int, keys: tuple[str, ...] = ()):
-        self.world = World(next(initial(model())).row, flaky)
+        self.row, self.flaky = next(initial(model())).row, flaky
         self.minute, self.offline, self.stopped = -7, 0, frozenset[int]()
         self.is_over = False
         self.screen: list[dict[str, str]] = []
         self.told: list[Told] = []
+        self._new: list[tuple[int, str, int]] = []  # what logs say in the minute to come
         self.moments: list[dict[str, Any]] = []
         self.writer = Lines("3.9.1")
         self._pass(7)
@@ -212,35 +138,38 @@ class Night:
     def _show(self, kind: str, text: str) -> None:
         self.screen.append({"kind": kind, "text": text})
 
-    def _pass(self, minutes: int, run: _Run | None = None) -> None:
+    @property
+    def active(self) -> int:
+        """The active controller; 0 for none."""
+        return leader(self.row, self.stopped)
+
+    def _pass(self, minutes: int) -> None:
         for _ in range(minutes):
             self.minute += 1
-            run = run or _Run(self.world, self.minute, self.stopped)
-            flaky, others = self.world.flaky, [*{*SERVERS} - self.stopped - {self.world.flaky}]
-            was_idle = not leader(run.world, self.stopped)
+            flaky, others = self.flaky, [*{*SERVERS} - self.stopped - {self.flaky}]
+            was_idle = not self.active
             if was_idle:
-                run.elect([*others, *({flaky} - self.stopped)])
+                self._elect([*others, *({flaky} - self.stopped)])
             elif self.minute % 2 == 0 and flaky not in self.stopped:
-                run.cut_off(flaky, others, leader(run.world, self.stopped))
-            self.world = run.world
-            won = any(each.kind == "wins" for each in run.told)
-            self.offline += was_idle or won or not leader(self.world, self.stopped)
-            for k, each in enumerate(run.told):
+                self._cut_off(flaky, others, self.active)
+            new, self._new = [Told(self.minute, *each) for each in self._new], []
+            won = any(each.kind == "wins" for each in new)
+            self.offline += was_idle or won or not self.active
+            for k, each in enumerate(new):
                 fields = {"epoch": each.epoch, "later": each.epoch + 1}
                 time = at(self.minute) + 2_140 + 170 * k
                 self.writer.line(each.server + 100, each.kind, time, **fields)
                 self._show("log", _short(self.writer.lines[-1]))
-            self.told += run.told
-            if run.told:
+            self.told += new
+            if new:
                 self._remember("an election")
-            run = None
 
     def possible(self) -> list[str]:
         """The commands that can be given."""
         if self.is_over:
             return []
         stops = [] if self.stopped else [f"stop{each}" for each in SERVERS]
-        led = leader(self.world, self.stopped)
+        led = self.active
         return [f"restart{led}"] * bool(led) + stops + ["wait", "close", "status"]
 
     def give(self, key: str) -> None:
@@ -252,20 +181,18 @@ class Night:
         text, _, typed, minutes = _COMMANDS[name]
         self._show("shell", f"$ ssh controller{server + 100} {typed}" if server else f"$ {typed}")
         self._remember(f"you: {text.format(id=server + 100)}")
-        run = None
         if server:
             others = [each for each in SERVERS if each not in self.stopped | {server}]
-            led = leader(self.world, self.stopped)
+            led = self.active
             self.stopped |= {server} if name == "stop" else set()
-            run = _Run(self.world, self.minute + 1, self.stopped)
             if name == "restart":
-                run.take(f"restart_with_state(server={server})")
+                self._take(f"restart_with_state(server={server})")
             if led == server:
-                run.cut_off(server, others, led)
+                self._cut_off(server, others, led)
             else:
-                run.links(self.stopped)
+                self._links(self.stopped)
         self.is_over, begun = name == "close", len(self.screen)
-        self._pass(UNTIL if self.is_over else minutes, run)
+        self._pass(UNTIL if self.is_over else minutes)
         if name == "status":
             self._status()
         if self.is_over:
@@ -277,11 +204,74 @@ class Night:
 
     def _status(self) -> None:
         """What kafka-metadata-quorum says of the quorum now."""
-        led = leader(self.world, self.stopped)
-        epoch = view_of(model().layout, self.world.row).current_epoch[led] if led else None
+        led = self.active
+        epoch = view_of(model().layout, self.row).current_epoch[led] if led else None
         found = [f"LeaderId:      {led + 100}", f"LeaderEpoch:   {epoch}"]
         for text in found if led else ["TimeoutException: no active controller answers"]:
             self._show("out", text)
+
+    # --- The model's steps ----------------------------------------------------------------------
+
+    def _take(self, text: str) -> bool:
+        """Take a step if the model allows it."""
+        try:
+            found = find_step(model(), self.row, text)
+        except LabError:
+            return False
+        return found.taken and self._to(found.row)
+
+    def _to(self, row: bytes) -> bool:
+        changes = zip(SERVERS, _standing(self.row), _standing(row), strict=True)
+        for server, (epoch, before), (later, after) in changes:
+            if before != after and after in _KINDS:
+                self._new.append((server, _KINDS[after], later))
+            elif before == "leader" != after:
+                self._new.append((server, "deposed", epoch))
+        own = bytearray(row)
+        s = view_of(model().layout, own)
+        without_history(s, model().constants)
+        self.row = bytes(own)
+        return True
+
+    def _settle(self) -> None:
+        """Deliver what is under way, until nothing is."""
+        actions = [each for each in model().spec.actions if each.name.startswith(_FIRST)]
+        for _ in range(40):
+            tried = needed_attempts(model(), self.row, actions)
+            found = next((each for each in tried if each.taken), None)
+            if found is None:
+                return
+            self._to(found.row)
+
+    def _links(self, down: frozenset[int]) -> None:
+        """Cut these controllers off, and none else."""
+        cut = [k for k, pair in enumerate(((1, 2), (1, 3), (2, 3)), 1) if not down.isdisjoint(pair)]
+        self._take(f"change_network_connectivity(down={{{', '.join(map(str, cut))}}})")
+
+    def _elect(self, candidates: list[int]) -> None:
+        """The first that can stands, and so on, until there is an active controller."""
+        for server in candidates:
+            if self._take(f"voter_fetch_timeout(server={server})") or self._take(
+                f"voter_election_timeout(server={server})"
+            ):
+                self._settle()
+                if self.active:
+                    return
+
+    def _cut_off(self, server: int, others: list[int], led: int) -> None:
+        """A controller is cut off until others miss its answer, if it led, or it misses that of the
+        one that leads; then those that are left elect, if nobody leads."""
+        self._links(self.stopped | {server})
+        for each in others if led == server else [server]:
+            self._take(f"send_fetch_request(server={each}, peer={led})")
+        if led == server:
+            self._elect(others)
+        self._links(self.stopped)
+        if led != server and led:
+            self._elect([server])
+        self._settle()
+        if not self.active:
+            self._elect([each for each in (*others, server) if each not in self.stopped])
 
     # --- What is shown ----------------------------------------------------------------------------
 
@@ -290,7 +280,7 @@ class Night:
             {
                 "minute": self.minute,
                 "text": text,
-                "world": self.world,
+                "row": self.row,
                 "told": [*self.told],
                 "stopped": self.stopped,
             }
@@ -306,12 +296,12 @@ class Night:
         """Moment by moment, what was true and what could be known."""
         shown = []
         for each in self.moments:
-            s, rows = view_of(model().layout, each["world"].row), []
+            s, rows = view_of(model().layout, each["row"]), []
             for server in SERVERS:
                 epoch = {"there": True, "gone": False, "safe": False}
-                roles = ["active"] * (leader(each["world"], each["stopped"]) == server)
+                roles = ["active"] * (leader(each["row"], each["stopped"]) == server)
                 roles += ["stopped"] * (server in each["stopped"])
-                roles += ["bad link"] * (server == self.world.flaky)
+                roles += ["bad link"] * (server == self.flaky)
                 rows.append(
                     {
                         "broker": server + 100,
