@@ -377,7 +377,7 @@ class Stage(runner_stage.Stage):
         """Keep the lines of a node's log that match, as an operator would find them."""
         found = self.cluster.said(node, pattern)
         for line in found:
-            self.tell(f"{node} logs", self._scrubbed(line))
+            self.tell(f"{node} logs", line.replace(str(self.cluster.folder), "/kafka"))
         return found
 
     def keep_copies(self) -> None:
@@ -414,9 +414,6 @@ class Stage(runner_stage.Stage):
                 str(broker): self.cluster.records(broker) for broker in self.cluster.brokers
             },
         }
-
-    def _scrubbed(self, line: str) -> str:
-        return line.replace(str(self.cluster.folder), "/kafka")
 
     def _present(self) -> tuple[int, ...]:
         """The brokers that are neither paused nor dead."""

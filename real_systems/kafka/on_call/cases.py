@@ -275,15 +275,6 @@ DRAWN: dict[str, Callable[[int], Case]] = {}
 """Cases that are drawn, by their names: what makes one of a seed."""
 
 
-def case_of(name: str, seed: int) -> Case:
-    """The case of this name. Raises LabError."""
-    if name in DRAWN:
-        return DRAWN[name](seed)
-    if name not in CASES:
-        raise unknown("case", name, [*CASES, *DRAWN])
-    return CASES[name]
-
-
 @dataclass(frozen=True)
 class Start:
     """A case as a seed makes it. events: how it came about; beliefs: every world that an operator
@@ -329,7 +320,10 @@ def begin(name: str, seed: int = 0) -> Start:
     """A case as it begins. Raises LabError for a case or a seed that there is not."""
     if not 0 <= seed <= MOST_SEED:
         raise LabError(f"{seed} is no seed: take a number from 0 to {MOST_SEED}.")
-    case, is_drawn = case_of(name, seed), name in DRAWN
+    is_drawn = name in DRAWN
+    if not is_drawn and name not in CASES:
+        raise unknown("case", name, [*CASES, *DRAWN])
+    case = DRAWN[name](seed) if is_drawn else CASES[name]
     if seed % 2 and not is_drawn:
         case = _exchanged(case)
     world, events = started(case.settings), []
