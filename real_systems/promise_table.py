@@ -291,9 +291,8 @@ class Report:
         none."""
         if self.shortest is None:
             raise LabError("Nothing is lost within these faults, so there is no loss to step.")
-        walk = Walk.begin(self.settings.model(self.shortest.row))
-        for step in self.shortest.shortest.steps:
-            walk.take(step)
+        start = Walk.begin(self.settings.model(self.shortest.row))
+        walk = start.after(*self.shortest.shortest.steps)
         walk.first()
         return walk
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from protocol_lab.errors import LabError
 from protocol_lab.model.spec import Model
-from protocol_lab.spark.packaging import packages_for, ship, unpacker
+from protocol_lab.spark.packaging import packages_for, ship
 from protocol_lab.spark.session import cause, expect_spark, local_session
 from real_systems.kafka.logs.controller_part import spec
 
@@ -25,8 +25,10 @@ def on_spark(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[A
     Raises what the function raises, and LabError if Spark fails.
     """
     expect_spark()
+    from protocol_lab.spark.executor.stages import in_worker
+
     session = local_session()
-    work = _stage(ship(session, packages_for([__name__])))
+    work = in_worker(_call_all, ship(session, packages_for([__name__])))
     rows = [(place, packed((function, item))) for place, item in enumerate(items)]
     if not rows:
         return
@@ -42,25 +44,17 @@ def on_spark(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[A
         yield result
 
 
-def _stage(archives: tuple[str, ...]) -> Callable:
-    """The stage for `mapInArrow`; defined here, so that it is pickled by value."""
-    unpack = unpacker(archives)
+def _call_all(batches: Iterator[Any]) -> Iterator[Any]:
+    """The stage for `mapInArrow`."""
+    import pyarrow as pa
 
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        unpack()
-        import pyarrow as pa
-
-        from real_systems.kafka.logs.on_spark import called
-
-        for batch in batches:
-            for place, content in zip(*map(list, batch.columns), strict=True):
-                result = pa.array([called(content.as_py())], pa.binary())
-                yield pa.RecordBatch.from_arrays([pa.array([place.as_py()]), result], batch.schema)
-
-    return work
+    for batch in batches:
+        for place, content in zip(*map(list, batch.columns), strict=True):
+            result = pa.array([_called(content.as_py())], pa.binary())
+            yield pa.RecordBatch.from_arrays([pa.array([place.as_py()]), result], batch.schema)
 
 
-def called(content: bytes) -> bytes:
+def _called(content: bytes) -> bytes:
     """Call a function on an item, in an executor; an error of a file is its result."""
     function, item = unpacked(content)
     try:
