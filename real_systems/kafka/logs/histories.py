@@ -279,8 +279,8 @@ def _read_tools(cluster: Cluster, sources: Sources, topic: str | None) -> None:
         for described, min_isr in described_in(source):
             if described:
                 cluster.described.setdefault(described.partition, []).append(described)
-            for topic, value in min_isr.items():
-                cluster.min_isr.setdefault(f"topic {topic}", []).append((0, value))
+            for its_topic, value in min_isr.items():
+                cluster.min_isr.setdefault(f"topic {its_topic}", []).append((0, value))
     logs = [checkpoint_in(each) for each in sources.of(Kind.EPOCHS)]
     logs += map(dumped_in, sources.of(Kind.TOPIC))
     logs += logs_in(sources.of(Kind.TOPIC_SEGMENT), topic, cluster.unread)

@@ -151,3 +151,12 @@ def test_a_cluster_is_read_from_its_segments_alone(logs):
     report = read([logs])
     assert "t-0" in report.cluster.partitions
     assert "leader 1, epoch 0" in report.time_line("t-0")
+
+
+def test_what_is_printed_of_one_topic_keeps_no_other_log_from_being_read(log):
+    folder = log.parent.parent.rename(log.parent.parent.with_name("node1"))
+    printed_lines = "Topic: u Configs: min.insync.replicas=2\nTopic: u Partition: 0 Leader: 1\n"
+    (folder / "topics.txt").write_text(printed_lines, encoding="utf-8")
+    cluster = read([folder]).cluster
+    assert cluster.min_isr["topic u"] == [(0, 2)]
+    assert [each.node for each in cluster.on_disk["t-0"] if each.place == "node1/t-0"] == [1]
