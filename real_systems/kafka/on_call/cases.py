@@ -39,7 +39,7 @@ class Case:
     brokers come back; away: hosts that nobody can reach before. sends: when producers send. also:
     settings that an operator may take to be in force. futures: what may still happen; the first is
     the case's own. new_disks: disks that may have been replaced unseen. extra: commands that not
-    every case has. naive: the command that seems to end it."""
+    every case has."""
 
     name: str
     title: str
@@ -59,7 +59,6 @@ class Case:
     extra: tuple[str, ...] = ()
     offline_since: int = 0
     says_min_isr: str = "min.insync.replicas 2"
-    naive: str = ""
 
 
 _TO_ALL = "copy(follower=2)", "copy(follower=3)"
@@ -103,7 +102,6 @@ CASES = {
             run="offline_runbook --release 3.9.1 --set first=leader",
             due=((2, 1),),
             offline_since=9,
-            naive="unclean",
         ),
         Case(
             "the_same_with_elr",
@@ -129,7 +127,6 @@ CASES = {
             due=((2, 1), (4, 2)),
             away=(2,),
             offline_since=9,
-            naive="unclean",
         ),
         Case(
             "killed_then_power_cut",
@@ -155,7 +152,6 @@ CASES = {
             run="two_power_cuts --release 4.3.1",
             due=((5, 1), (9, 2)),
             offline_since=9,
-            naive="unclean",
         ),
         Case(
             "min_isr_after_the_upgrade",
@@ -184,7 +180,6 @@ CASES = {
             futures=(*tuple(((at, "lose_power(broker=1, flushed=1)"),) for at in (5, 3, 7, 8)), ()),
             extra=("config", "min_isr"),
             says_min_isr="min.insync.replicas 2 in server.properties",
-            naive="close",
         ),
         Case(
             "told_failed",
@@ -215,7 +210,6 @@ CASES = {
             sends=tuple(range(10, 40)),
             extra=("resend", "keep"),
             offline_since=12,
-            naive="resend",
         ),
         Case(
             "a_new_disk",
@@ -243,7 +237,6 @@ CASES = {
             due=((2, 1),),
             new_disks=1,
             offline_since=9,
-            naive="unclean",
         ),
         Case(
             "nothing_is_wrong",
@@ -265,7 +258,6 @@ CASES = {
             " what the ISR is for. Whatever you stop now takes the partition below it.",
             "kafka/04_your_cluster",
             due=((3, 2),),
-            naive="close",
         ),
     )
 }

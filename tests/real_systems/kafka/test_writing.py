@@ -8,9 +8,10 @@ from protocol_lab.checker.result import Verdict
 from real_systems.kafka.logs.controller_log import check_partition
 from real_systems.kafka.logs.reading.broker_lines import KINDS
 from real_systems.kafka.logs.report import read
-from real_systems.kafka.on_call.cases import CASES, begin
+from real_systems.kafka.on_call.cases import begin
 from real_systems.kafka.on_call.incident import Command, done
 from real_systems.kafka.on_call.written_lines import PARTITION, TEXTS, Lines, Written, describe
+from tests.real_systems.kafka.test_on_call import NAIVE
 
 FIELDS = {"later": 4, "end": 7, "epoch": 3, "leader": 2}
 FOUND = {
@@ -57,8 +58,7 @@ def written(name, folder, keys):
 
 @pytest.mark.parametrize("name", FOUND)
 def test_the_logs_of_a_case_are_a_run_with_its_findings(name, tmp_path):
-    naive = CASES[name].naive
-    report = written(name, tmp_path, [naive] if naive == "close" else [naive, "close"])
+    report = written(name, tmp_path, NAIVE[name][0].split())
     answer = check_partition(report.cluster, PARTITION)
     assert answer.verdict is Verdict.HOLDS, str(answer)
     texts = [each.text for each in report.findings]
