@@ -100,7 +100,7 @@ class KRaftCluster(Cluster):
             self._disks = {each: made.randomUuid().toString() for each in self.controllers}
         if joining is not None:
             self.controllers += (joining,)
-        self._decided = _Decisions(self, self.controllers[0])
+        self.read_decisions_of(self.controllers[0])
         for node in (*self.controllers, *self.brokers):
             self.configure(node, self._properties(node))
         self._format_options = _format_options(run.release, elr, features_of)
@@ -166,16 +166,46 @@ class KRaftCluster(Cluster):
             self.start(node)
         wait_until(lambda: {*self.brokers} <= self.unfenced(), "all brokers have registered", UP)
 
+    def read_decisions_of(self, controller: int) -> None:
+        """From now on what was decided is read from this controller's disk."""
+        self._decider = controller
+        self._places: dict[Path, int] = {}  # where its segments were read last
+        self._topic = ""
+        self._partition: Moment | None = None
+        self._unfenced: set[int] = set()
+
     def state(self) -> PartitionState | None:
-        return self._decided.state()
+        self._read_decisions()
+        now = self._partition
+        if now is None:
+            return None
+        leader = now.leader if now.leader >= 0 else None
+        return PartitionState(leader, now.epoch, now.isr, now.elr, now.last_known, now.recovering)
 
     def unfenced(self) -> set[int]:
         """The brokers that may lead."""
-        return self._decided.unfenced()
+        self._read_decisions()
+        return self._unfenced
 
-    def read_decisions_of(self, controller: int) -> None:
-        """From now on what was decided is read from this controller's disk."""
-        self._decided = _Decisions(self, controller)
+    def _read_decisions(self) -> None:
+        for segment in self.metadata_log(self._decider):
+            for batch, record in stored_records(segment, self._places.get(segment, 0)):
+                self._places[segment] = batch.end
+                with suppress(*BROKEN):  # of a type that the kit does not know
+                    found = decoded(record.value)
+                    self._take_in(MetadataRecord(record.offset, None, *found))
+
+    def _take_in(self, record: MetadataRecord) -> None:
+        topic = record.data.get("topicId")
+        if record.type == "TOPIC_RECORD" and record.data["name"] == TOPIC:
+            self._topic = topic
+        elif record.type in OF_A_PARTITION and topic == self._topic:
+            self._partition = decided(self._partition or NOT_YET, record, 0, "")
+        for broker, text in registrations(record):
+            if text == UNFENCED:
+                self._unfenced.add(broker)
+            elif text in (FENCED, REGISTERS):
+                self._unfenced.discard(broker)
 
     def topics_in_log(self, controller: int) -> list[tuple[str, int | None]]:
         """The topics whose creation is in a controller's metadata log, each with its epoch there.
@@ -345,48 +375,3 @@ def _format_options(release: str, elr: bool | None, features_of: str) -> list[st
     if elr is not None and has_elr(release):
         options += ["--feature", f"eligible.leader.replicas.version={int(elr)}"]
     return options
-
-
-class _Decisions:
-    """Follows the metadata log on a controller's disk, from where it was read last."""
-
-    def __init__(self, cluster: KRaftCluster, controller: int):
-        self._cluster, self._controller = cluster, controller
-        self._places: dict[Path, int] = {}
-        self._topic = ""
-        self._partition: Moment | None = None
-        self._unfenced: set[int] = set()
-
-    def state(self) -> PartitionState | None:
-        """What was decided about the partition last."""
-        self._read()
-        now = self._partition
-        if now is None:
-            return None
-        leader = now.leader if now.leader >= 0 else None
-        return PartitionState(leader, now.epoch, now.isr, now.elr, now.last_known, now.recovering)
-
-    def unfenced(self) -> set[int]:
-        """The brokers that may lead."""
-        self._read()
-        return self._unfenced
-
-    def _read(self) -> None:
-        for segment in self._cluster.metadata_log(self._controller):
-            for batch, record in stored_records(segment, self._places.get(segment, 0)):
-                self._places[segment] = batch.end
-                with suppress(*BROKEN):  # of a type that the kit does not know
-                    found = decoded(record.value)
-                    self._take_in(MetadataRecord(record.offset, None, *found))
-
-    def _take_in(self, record: MetadataRecord) -> None:
-        topic = record.data.get("topicId")
-        if record.type == "TOPIC_RECORD" and record.data["name"] == TOPIC:
-            self._topic = topic
-        elif record.type in OF_A_PARTITION and topic == self._topic:
-            self._partition = decided(self._partition or NOT_YET, record, 0, "")
-        for broker, text in registrations(record):
-            if text == UNFENCED:
-                self._unfenced.add(broker)
-            elif text in (FENCED, REGISTERS):
-                self._unfenced.discard(broker)
