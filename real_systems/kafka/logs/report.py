@@ -11,15 +11,7 @@ from protocol_lab.checker.result import Verdict
 from protocol_lab.errors import LabError, unknown, visible
 from real_systems.kafka.logs.answers import facts
 from real_systems.kafka.logs.answers.findings import Finding
-from real_systems.kafka.logs.answers.rules import (
-    RULES,
-    Answer,
-    Lack,
-    found_in,
-    grouped,
-    judge,
-    lacks_of,
-)
+from real_systems.kafka.logs.answers.rules import RULES, Answer, Lack, grouped, judge
 from real_systems.kafka.logs.broker_events import (
     Event,
     events_of_brokers,
@@ -246,14 +238,11 @@ def read(
     if begin and end and first > last:
         raise LabError(f"{begin} is after {end}: give the earlier time with --from.")
     checked = cluster.has_metadata and bool(check or rules or len(chosen) <= _FEW)
-    judgements = list(judge(cluster, chosen, eligible if checked else None, run))
-    checks = {each.partition: each.answer for each in judgements if each.answer}
+    findings, lacks, checks = judge(cluster, chosen, eligible if checked else None, run)
     notes = [*cluster.remarks, *clock_differences(cluster), *tool_notes(cluster, chosen)]
     if cluster.has_metadata and not checked:
         notes.append(f"These are {len(chosen)} partitions: --check checks each one's records.")
     unread = [*map(str, [*cluster.unread, *cluster.doubts]), *cluster.disagreements]
-    findings = {*found_in(cluster), *(one for each in judgements for one in each.findings)}
-    lacks = [*lacks_of(cluster), *(one for each in judgements for one in each.lacks)]
     lacks += [
         Lack(name, each.missing, (_CHECK,))
         for name, each in checks.items()
@@ -272,7 +261,7 @@ def read(
     known_times = [each for each in times if each and first <= each <= last]
     answer = Answer(
         sorted(
-            (each for each in findings if not each.time or first <= each.time <= last),
+            (each for each in {*findings} if not each.time or first <= each.time <= last),
             key=lambda each: (each.time, each.partition, each.text),
         ),
         breaches,

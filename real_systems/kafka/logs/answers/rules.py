@@ -126,40 +126,35 @@ _AT_ONCE = 64
 """Partitions of one share."""
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """What is said of a partition. lacks: why rules were not evaluated. answer: None if the
-    metadata log was not to be checked."""
-
-    partition: str
-    findings: list[Finding]
-    lacks: list[Lack]
-    answer: LogAnswer | None
+Judgement = tuple[list[Finding], list[Lack], dict[str, LogAnswer]]
+"""What is found; why rules were not evaluated; and by partition whether the metadata log, if that
+was checked, is a run of the controller's rules."""
 
 
 def judge(
     cluster: Cluster, partitions: Sequence[str], eligible: str | None, run: Run = here
-) -> Iterator[Judgement]:
-    """What is said of each of these partitions. eligible: the rules for a check of the metadata
-    log, see `check_partition`; None for no check."""
+) -> Judgement:
+    """What is said of the cluster and of each of these partitions. eligible: the rules for a check
+    of the metadata log, see `check_partition`; None for no check."""
+    found, lacks, checks = list(found_in(cluster)), list(lacks_of(cluster)), {}
     shares = [
         cluster.about(partitions[k : k + _AT_ONCE]) for k in range(0, len(partitions), _AT_ONCE)
     ]
-    for found in run(partial(judge_share, eligible), shares):
-        yield from found
+    for some_found, some_lacks, some_checks in run(partial(judge_share, eligible), shares):
+        found += some_found
+        lacks += some_lacks
+        checks |= some_checks
+    return found, lacks, checks
 
 
-def judge_share(eligible: str | None, cluster: Cluster) -> list[Judgement]:
-    """What is said of the partitions of a share, of which `cluster` has what is known."""
-    return [
-        Judgement(
-            each,
-            list(found_in(cluster, each)),
-            list(lacks_of(cluster, each)),
-            None if eligible is None else check_partition(cluster, each, eligible),
-        )
-        for each in cluster.partitions
-    ]
+def judge_share(eligible: str | None, cluster: Cluster) -> Judgement:
+    """The same of the partitions of a share, of which `cluster` has what is known."""
+    names = list(cluster.partitions)
+    return (
+        [found for each in names for found in found_in(cluster, each)],
+        [lack for each in names for lack in lacks_of(cluster, each)],
+        {each: check_partition(cluster, each, eligible) for each in names if eligible is not None},
+    )
 
 
 _NAMED = 5
