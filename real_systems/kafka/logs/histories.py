@@ -36,9 +36,9 @@ from real_systems.kafka.logs.reading.tool_output import (
     checkpoint_in,
     described_in,
     dumped_in,
+    logs_in,
     quorum_in,
 )
-from real_systems.kafka.logs.reading.topic_segments import logs_in
 from real_systems.kafka.logs.reading.unread import Doubt, Unread, one_line
 from real_systems.kafka.logs.told_histories import histories_in
 

@@ -15,8 +15,7 @@ from real_systems.kafka import record_batches
 from real_systems.kafka.logs.reading.metadata_log import MetadataRecord, records_in
 from real_systems.kafka.logs.reading.segments import is_metadata_log, metadata_in
 from real_systems.kafka.logs.reading.sources import Kind, Source
-from real_systems.kafka.logs.reading.tool_output import dumped_in
-from real_systems.kafka.logs.reading.topic_segments import logs_in
+from real_systems.kafka.logs.reading.tool_output import dumped_in, logs_in
 from real_systems.kafka.logs.reading.unread import Unread
 from real_systems.kafka.logs.report import read
 
