@@ -4,7 +4,6 @@ In reading order:
 
 incident       the game: what is true, what the clock brings, what is seen, what commands do
 cases          what happened before the page, and what an operator could know of it
-any_night      a case from a seed: any state in which the partition is offline
 best_play      the best play, by a search over what could be known
 written_lines  what the cluster logs meanwhile, and what its tools print
 quorum         the case of a controller quorum, by another model

@@ -2,16 +2,18 @@
 
 A history is written in the model's steps. Seed 0 is the story as it stands here, which a recorded
 run of real brokers has where `run` names one; 1 is the same with brokers 2 and 3 exchanged. From 2
-on what is true is drawn from all states of the model that an operator can't tell apart from it.
+on what is true is drawn from all states of the model that an operator can't tell apart from it. Of
+any night the case itself is drawn.
 """
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from protocol_lab.errors import LabError, unknown
+from protocol_lab.model.layout import NONE
 from protocol_lab.model.node_sets import members
 from protocol_lab.model.step_text import parse
 from real_systems.kafka.on_call.incident import (
@@ -27,6 +29,9 @@ from real_systems.kafka.on_call.incident import (
 )
 
 MOST_SEED = 9999
+MOST_STATES = 20
+"""In so many states an operator may be in a case that is drawn: with more the best play takes long
+to find."""
 
 Step = tuple[int, str]
 """A step of the model, and how many minutes after the page it happens."""
@@ -262,9 +267,8 @@ CASES = {
     )
 }
 
-
-DRAWN: dict[str, Callable[[int], Case]] = {}
-"""Cases that are drawn, by their names: what makes one of a seed."""
+ANY_NIGHT = "any_night"
+"""The name of the case that a seed makes."""
 
 
 @dataclass(frozen=True)
@@ -312,10 +316,10 @@ def begin(name: str, seed: int = 0) -> Start:
     """A case as it begins. Raises LabError for a case or a seed that there is not."""
     if not 0 <= seed <= MOST_SEED:
         raise LabError(f"{seed} is no seed: take a number from 0 to {MOST_SEED}.")
-    is_drawn = name in DRAWN
+    is_drawn = name == ANY_NIGHT
     if not is_drawn and name not in CASES:
-        raise unknown("case", name, [*CASES, *DRAWN])
-    case = DRAWN[name](seed) if is_drawn else CASES[name]
+        raise unknown("case", name, [*CASES, ANY_NIGHT])
+    case = night(seed) if is_drawn else CASES[name]
     if seed % 2 and not is_drawn:
         case = _exchanged(case)
     world, events = started(case.settings), []
@@ -392,3 +396,91 @@ def _unseen(case: Case, worlds: set[World]) -> set[World]:
 def acknowledged(world: World) -> tuple[int, ...]:
     """The records that producers were told are safe."""
     return tuple(members(state(world).acknowledged))
+
+
+# --- Any night ------------------------------------------------------------------------------------
+
+_MOST_STEPS, _MOST_FAULTS = 24, 4
+_SETTINGS = ("3.9.1", 0), ("4.3.1", 1), ("4.3.1", 0)  # the release, and whether ELR is on
+_TOLD = {
+    "stop": "Broker {0} was stopped by the deploy",
+    "kill": "The OOM killer on host {0} killed Kafka",
+    "lose_power": "Host {0} lost its power, and has it again",
+}
+_LESSON = (
+    "Who has every acknowledged record? A replica that was in the ISR when it fell below"
+    " min.insync.replicas, and whose disk has lost nothing since. The metadata log has the order in"
+    " which they left; a log that may be short is kept down until another leads."
+)
+
+
+@lru_cache(maxsize=64)
+def night(seed: int) -> Case:
+    """A case from a seed: a random walk of the model to a state in which the partition is offline.
+
+    Any state in which nobody leads can come up that the model reaches with two acknowledged
+    records, at most four faults, one of them a power cut, and one of three settings.
+    """
+    chance = random.Random(seed)
+    while True:
+        release, elr = chance.choice(_SETTINGS)
+        settings = Settings(release[:3], elr=elr)
+        events = _walk(chance, settings)
+        if not events or not any("lose_power" in each.step for each in events):
+            continue
+        case = _case(chance, release, settings, events)
+        if len([*known_after(case, events)][-1]) <= MOST_STATES:
+            return case
+
+
+def _walk(chance: random.Random, settings: Settings) -> tuple[Event, ...]:
+    """Steps until nobody leads; none if that does not come."""
+    world, events, faults = started(settings), [], 0
+    for k in range(_MOST_STEPS):
+        steps = ["send()"] * 12 * (state(world).sent < 2)
+        if len(state(world).acknowledged) < 2:
+            copies = [f"copy(follower={each})" for each in BROKERS]
+            steps += copies * 12 + [f"rejoin(follower={each})" for each in BROKERS]
+        if faults < _MOST_FAULTS:
+            steps += [f"fall_behind(follower={each})" for each in BROKERS]
+            steps += [f"{name}(broker={each})" for each in BROKERS for name in ("stop", "kill")]
+            steps += [f"lose_power(broker={each}, flushed={n})" for each in BROKERS for n in (0, 1)]
+        steps += [f"start(broker={each})" for each in BROKERS]
+        possible = [(each, after) for each in steps if (after := stepped(world, each))]
+        if not possible:
+            return ()
+        step, after = chance.choice(possible)
+        faults += step.startswith(("fall", "stop", "kill", "lose"))
+        events.append(Event(k - _MOST_STEPS - 5, step, world, after))
+        world = after
+        if state(world).leader == NONE:
+            return tuple(events) if len(state(world).acknowledged) == 2 else ()
+    return ()
+
+
+def _case(
+    chance: random.Random, release: str, settings: Settings, events: tuple[Event, ...]
+) -> Case:
+    running = [*members(state(events[-1].after).running)]
+    causes = {}
+    for event in events:
+        name, arguments = parse(event.step)
+        if name in _TOLD:
+            causes[arguments["broker"]] = _TOLD[name]
+    due = {each: chance.randint(2, 9) for each in BROKERS if each not in running}
+    told = [
+        f"{causes[each].format(each)}. Kafka starts there at {{at {each}}}." for each in due
+    ] + [f"Broker {each} is up." for each in running]
+    return Case(
+        ANY_NIGHT,
+        "Any night",
+        release,
+        settings,
+        ("PAGE  payments-17 has no leader, producers time out", *told),
+        tuple((each.minute, each.step) for each in events),
+        _LESSON,
+        "kafka/01_one_power_cut",
+        due=tuple((minute, broker) for broker, minute in due.items()),
+        offline_since=-events[-1].minute,
+        extra=("elr",) if release == "4.3.1" and not settings.elr else (),
+    )

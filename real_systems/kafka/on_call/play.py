@@ -11,8 +11,8 @@ from typing import Any
 from protocol_lab.errors import LabError
 from protocol_lab.model.layout import NONE
 from protocol_lab.model.step_text import parse
-from real_systems.kafka.on_call import any_night, best_play, quorum
-from real_systems.kafka.on_call.cases import CASES, Case, acknowledged, begin, is_visible
+from real_systems.kafka.on_call import best_play, quorum
+from real_systems.kafka.on_call.cases import ANY_NIGHT, CASES, Case, acknowledged, begin, is_visible
 from real_systems.kafka.on_call.incident import (
     BROKERS,
     LOOKS,
@@ -467,7 +467,7 @@ def view(name: str, seed: int = 0, keys: Sequence[str] = ()) -> dict[str, Any]:
     """A play as plain values; `error` alone if it can't be."""
     named = [{"name": each.name, "title": each.title} for each in CASES.values()]
     named.insert(-1, {"name": quorum.NAME, "title": quorum.TITLE})
-    named.append({"name": any_night.NAME, "title": "Any night"})
+    named.append({"name": ANY_NIGHT, "title": "Any night"})
     try:
         is_quorum = name == quorum.NAME
         shown = quorum.view(seed, tuple(keys)) if is_quorum else Play(name, seed, keys).view()
