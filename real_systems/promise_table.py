@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
-from protocol_lab.errors import LabError, quoted, unknown
+from protocol_lab.errors import LabError, unknown
 from protocol_lab.explain.wording import choice_sentence
 from protocol_lab.explore import explore
 from protocol_lab.model.spec import Model
@@ -219,19 +219,6 @@ def is_lost(run: Recording) -> bool:
     """Was something lost, or read that was said to have failed?"""
     came = run.outcome
     return bool(came.lost or {*came.failed} & {*came.readable})
-
-
-def faults_of(text: str, names: Mapping[str, int]) -> dict[str, int]:
-    """Faults such as "kills=1,power_cuts=1", by name. Raises LabError."""
-    faults = {}
-    for each in text.split(","):
-        name, _, many = each.strip().partition("=")
-        if name not in names:
-            raise unknown("fault", name, names)
-        if not many.isdecimal() or int(many) > 9:
-            raise LabError(f"{quoted(each.strip())}: write how often, from 0 to 9: {name}=1.")
-        faults[name] = int(many)
-    return faults
 
 
 @cache
