@@ -81,15 +81,13 @@ def heading_anchor(text: str) -> str:
 def build(
     folder: Path,
     notebooks: list[str] | None = None,
-    live: bool = True,
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
     """Build the site into a folder; `notebooks` selects some by path, for a small one.
 
-    `live`: the pages have the kit's own Python, if it can be had. tell(progress) is called after
-    each page and each search. Returns a sentence if there is no Python, and one for each stepper
-    that could not be made. Raises LabError where Sphinx is missing, or
-    the folder is in use.
+    The pages have the kit's own Python, if it can be had. tell(progress) is called after each page
+    and each search. Returns a sentence if there is no Python, and one for each stepper that could
+    not be made. Raises LabError where Sphinx is missing, or the folder is in use.
     """
     _expect_sphinx()
     _expect_free(folder)
@@ -112,7 +110,7 @@ def build(
         glossary = glossary_terms((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
         static = sources / "_static"
         _write(static / "lab.css", style_sheet())
-        engine, without_engine = _write_engine(static) if live else ("", [])
+        engine, without_engine = _write_engine(static)
         _write(static / "lab.js", script(engine, sessions.places))
         _write(static / "glossary.js", f"globalThis.labGlossary = {json.dumps(glossary)};\n")
         _write(static / "icon.svg", _ICON)

@@ -8,7 +8,7 @@ reaches the learner as one sentence, and leaves the walk as it was. Nothing here
 
 import threading
 from base64 import b64encode
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from weakref import WeakSet
@@ -54,17 +54,11 @@ on another. One for all steppers, since several may show one walk."""
 class PlainStepper:
     """Walks through a protocol as it is told, and shows the values that the scripts draw.
 
-    Its arguments are those of the widget (`Stepper`), a subclass that says how they are shown: it
+    `of` is as for the widget (`Stepper`), a subclass that says how the values are shown: it
     overrides `show` and `shown_together`. Raises LabError.
     """
 
-    def __init__(
-        self,
-        of: Model | Walk | Scenario | Challenge | Result | Lesson | Session,
-        *,
-        invariants: Collection[str] | None = None,
-        spoilers: bool = False,
-    ):
+    def __init__(self, of: Model | Walk | Scenario | Challenge | Result | Lesson | Session):
         self.view: dict[str, Any] = {}
         self.near: dict[str, Any] = {}
         self.graph: dict[str, Any] = {}
@@ -87,9 +81,9 @@ class PlainStepper:
         self._live = Live()
         self._earlier: Session | None = None
         # What is shown: the walk, and the scenario, challenge or lesson that it is about.
-        self.session = of if isinstance(of, Session) else begin(of, invariants)
+        self.session = of if isinstance(of, Session) else begin(of)
         self._origin = origin_of(self.session)
-        self._spoilers = spoilers
+        self._spoilers = False
         if self.session.lesson is not None:
             self.show("lesson", self.session.lesson.values)
         self.refresh()

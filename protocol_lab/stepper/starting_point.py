@@ -6,7 +6,7 @@ after a restart, and when its cell is run again. The steps are taken again, and 
 values is executed, since a notebook may come from anybody.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -89,17 +89,16 @@ class Session:
         self.walk.go_to(beats[number].moment.depth)
 
 
-def begin(of: Any, invariants: Collection[str] | None = None, like: Model | None = None) -> Session:
+def begin(of: Any, like: Model | None = None) -> Session:
     """The session for a model, a walk, a scenario, an exploration's result, a challenge or a
     lesson.
 
-    `invariants` names those whose violations count; None: the spec's default ones, and those that
-    the scenario, exploration or challenge is about. A scenario that is an attempt at a challenge
-    continues the challenge where its steps lead. `like` has the spec of a scenario if that is in no
-    package. Raises LabError.
+    The spec's default invariants are watched, and those that the scenario, exploration or challenge
+    is about. A scenario that is an attempt at a challenge continues the challenge where its steps
+    lead. `like` has the spec of a scenario if that is in no package. Raises LabError.
     """
     if isinstance(of, Scenario) and of.challenge:
-        session = begin(challenge_named(of.challenge), invariants)
+        session = begin(challenge_named(of.challenge))
         session.walk = play(of, session.walk.model)
         return session
     if isinstance(of, Lesson):
@@ -108,17 +107,14 @@ def begin(of: Any, invariants: Collection[str] | None = None, like: Model | None
         session.go_to_beat(0)
         return session
     walk, broken = _begun(of, like)
-    if invariants is None and broken:
-        invariants = [each.name for group in walk.model.choose(None) for each in group]
-        invariants += [name for name in broken if name not in invariants]
-    if invariants is not None:
-        walk.model.choose(invariants)  # are they all known?
-    return Session(
+    session = Session(
         walk,
         scenario=of if isinstance(of, Scenario) else None,
         challenge=of if isinstance(of, Challenge) else None,
-        watched=None if invariants is None else list(invariants),
     )
+    if broken:
+        session.watched = list(dict.fromkeys([*session.watched_names, *broken]))
+    return session
 
 
 def _begun(of: Any, like: Model | None) -> tuple[Walk, list[str]]:

@@ -1,7 +1,6 @@
 """The stepper as a Jupyter widget: what a `PlainStepper` shows are traits, which scripts draw."""
 
 import json
-from collections.abc import Collection
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -39,12 +38,10 @@ class Stepper(PlainStepper, anywidget.AnyWidget):
     """Walk through a protocol with buttons and arrow keys.
 
     `of` is a model (at its first initial state), a walk, a scenario, a challenge, a lesson or an
-    exploration that found a trace. `invariants` names those whose violations count; by default the
-    spec's default ones, and those that the scenario, challenge or exploration is about. `spoilers`:
-    show the distance to the nearest violation without being asked. Cells may change `stepper.walk`;
-    the picture is updated after the cell.
+    exploration that found a trace. Cells may change `stepper.walk`; the picture is updated after
+    the cell.
 
-    Raises LabError for a scenario that does not play, or an invariant that the spec does not have.
+    Raises LabError for a scenario that does not play.
     """
 
     _esm = joined(*PARTS)
@@ -57,15 +54,9 @@ class Stepper(PlainStepper, anywidget.AnyWidget):
     reading = traitlets.Dict().tag(sync=True)
     lesson = traitlets.Dict().tag(sync=True)
 
-    def __init__(
-        self,
-        of: Model | Walk | Scenario | Challenge | Result | Lesson | Session,
-        *,
-        invariants: Collection[str] | None = None,
-        spoilers: bool = False,
-    ):
+    def __init__(self, of: Model | Walk | Scenario | Challenge | Result | Lesson | Session):
         anywidget.AnyWidget.__init__(self)
-        PlainStepper.__init__(self, of, invariants=invariants, spoilers=spoilers)
+        PlainStepper.__init__(self, of)
         self.on_msg(self._on_message)
         _refresh_after_cells(self)
 
