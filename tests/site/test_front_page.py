@@ -12,6 +12,7 @@ from protocol_lab.errors import LabError
 from protocol_lab.notebook import scenario
 from protocol_lab.site.build import moved_pages, write_moved_pages
 from protocol_lab.site.front_page import contents, in_reading_order, page
+from protocol_lab.site.scripts import script
 from protocol_lab.site.sessions import ROOMS, Sessions, as_script, frames_of
 from protocol_lab.stepper.plain_stepper import PlainStepper
 from protocol_lab.stepper.starting_point import begin
@@ -104,6 +105,12 @@ def test_a_session_stands_where_it_did():
     session.walk.go_to(3)
     frames_of(session)
     assert session.walk.moment.depth == 3
+
+
+def test_no_two_parts_of_the_pages_script_give_a_function_the_same_name():
+    names = re.findall(r"^(?:async )?function (\w+)", script(), re.MULTILINE)
+    assert names
+    assert sorted(names) == sorted(set(names))
 
 
 def test_a_script_has_the_values_of_one_part_side_by_side():

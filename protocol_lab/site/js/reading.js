@@ -20,10 +20,10 @@ function store(change) {
   } catch {
     // It then lasts as long as the page.
   }
-  drawProgress();
+  drawDone();
 }
 
-function drawProgress() {
+function drawDone() {
   const kept = stored();
   const place = document.querySelector(".lab-progress");
   const pages = Object.entries(kept.pages).filter(([, each]) => each.predictions.length);
@@ -69,7 +69,7 @@ function showQuestions() {
     const before = choices.indexOf(stored().predictions[name]?.guess ?? null);
     if (before >= 0) answer(before);
   }
-  if (!names.length) return drawProgress();
+  if (!names.length) return drawDone();
   const title = document.querySelector("h1")?.firstChild?.textContent ?? document.title;
   const address = location.href.split("#")[0];
   store(({ pages }) => {
