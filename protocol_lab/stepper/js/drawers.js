@@ -17,11 +17,7 @@ function drawFork(send) {
 // --- Find ---
 
 function drawFind(view, find, send) {
-  const picked = h(
-    "select",
-    { "data-key": "find-picked" },
-    view.situations.map((each) => h("option", { value: each.name }, each.label)),
-  );
+  const picked = select("find-picked", view.situations.map((each) => [each.name, each.label]));
   const typed = h("input", {
     type: "text",
     size: "46",
@@ -56,11 +52,7 @@ function drawProgress(search, key, stop) {
 // --- Load ---
 
 function drawLoad(view, reading, send, stop) {
-  const choice = h(
-    "select",
-    { "data-key": "load-name" },
-    view.scenarios.map((each) => h("option", { value: each.name }, each.title)),
-  );
+  const choice = select("load-name", view.scenarios.map((each) => [each.name, each.title]));
   const text = h("textarea", {
     rows: "5",
     "data-key": "load-text",
@@ -95,10 +87,9 @@ function drawLoad(view, reading, send, stop) {
 
 /** A new walk; where there are several initial states, from the chosen one, or the written one. */
 function drawRestart(view, send) {
-  const offered = view.starts.map((each) => h("option", {}, each));
   const choice = view.more_starts
     ? h("input", { "data-key": "start", size: 40, value: view.starts[0] })
-    : h("select", { "data-key": "start" }, offered);
+    : select("start", view.starts);
   return form(
     () => send({ command: "restart", start: view.starts.length ? choice.value : null }),
     view.starts.length ? h("label", {}, "Initial state ", choice) : null,
@@ -116,11 +107,7 @@ function drawBack(view, send) {
 
 function drawExport(view, send, ui) {
   const shown = view.export;
-  const choice = h(
-    "select",
-    { "data-key": "export-format", onchange: () => write() },
-    view.formats.map((each) => h("option", { value: each, selected: each === ui.format }, each)),
-  );
+  const choice = select("export-format", view.formats, ui.format, { onchange: () => write() });
   const copyIt = async () => {
     text.select();
     if (!(await copied(text.value))) document.execCommand("copy");

@@ -76,16 +76,8 @@ function drawNearest(view, near, act) {
   });
   if (!view.spoilers) return h("span", { class: "ls-nearest" }, spoil);
   const aims = [["", "anything watched"], ...view.aims.map((each) => [each.name, each.label])];
-  const aim = h(
-    "select",
-    {
-      "data-key": "aim",
-      "aria-label": "The violation that is looked for",
-      title: "The violation that is looked for",
-      onchange: () => act({ command: "aim", name: aim.value }),
-    },
-    aims.map(([name, label]) => h("option", { value: name, selected: name === view.aim }, label)),
-  );
+  const title = "The violation that is looked for";
+  const aim = select("aim", aims, view.aim, { "aria-label": title, title, onchange: () => act({ command: "aim", name: aim.value }) });
   return h(
     "span",
     { class: "ls-nearest" },

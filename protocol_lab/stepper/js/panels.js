@@ -121,12 +121,7 @@ function scrolling(name, ...content) {
 }
 
 function picker(key, label, options, chosen, onpick) {
-  const select = h(
-    "select",
-    { "data-key": key, onchange: () => onpick(select.value) },
-    options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
-  );
-  return h("label", {}, `${label} `, select);
+  return h("label", {}, `${label} `, select(key, options, chosen, { onchange: ({ target }) => onpick(target.value) }));
 }
 
 // --- State ---
@@ -180,7 +175,7 @@ function drawPiece(piece) {
 
 function drawGraph(view, graph, ui, act) {
   const fits = graph?.number === view.number;
-  const depths = [["0", "as many as can be read"], ...[1, 2, 3, 4, 5, 6].map((each) => [String(each), String(each)])];
+  const depths = [["0", "as many as can be read"], "1", "2", "3", "4", "5", "6"];
   const choose = (depth) => act({ command: "choose", depth: Number(depth) });
   const drawing = graph?.svg && fits ? withWays(drawSvg(graph.svg), view, act) : null;
   return drawViewer(
@@ -246,7 +241,6 @@ function drawComparison(panel, ui, choose) {
       "There is one branch so far. Fork, or take another step somewhere on the way: the two can be compared here.";
     return scrolling("compare", h("p", {}, text));
   }
-  const branches = panel.branches.map((each) => [each, each]);
   const go = (key, label, at, disabled) => button(key, label, () => choose({ at }), { disabled });
   const after = panel.at === 1 ? "1 step" : `${panel.at} steps`;
   return scrolling(
@@ -254,8 +248,8 @@ function drawComparison(panel, ui, choose) {
     h(
       "div",
       { class: "ls-options" },
-      picker("left", "Left", branches, panel.left, (left) => choose({ left })),
-      picker("right", "Right", branches, panel.right, (right) => choose({ right })),
+      picker("left", "Left", panel.branches, panel.left, (left) => choose({ left })),
+      picker("right", "Right", panel.branches, panel.right, (right) => choose({ right })),
       go("compare-back", "← back", panel.at - 1, panel.at <= 0),
       h("span", {}, `${after} after they part (of ${panel.last})${panel.equal ? ": the same state" : ""}`),
       go("compare-on", "on →", panel.at + 1, panel.at >= panel.last),

@@ -21,7 +21,7 @@ function render({ model: widget, el }) {
     unfolded: new Set(),
     tools: recall("tools", "") === "open",
   };
-  const region = (name, attributes = {}) => h("div", { class: `ls-${name}`, ...attributes });
+  const region = (name, attributes = {}, ...inside) => h("div", { class: `ls-${name}`, ...attributes }, inside);
   const parts = {
     header: h("header", {}),
     challenge: region("challenge"),
@@ -32,6 +32,7 @@ function render({ model: widget, el }) {
     spoken: region("unseen", { "aria-live": "polite" }),
     can: region("can"),
     cannot: region("cannot"),
+    tray: region("tray"),
     notice: region("notice", { role: "alert" }),
     offer: region("offer", { role: "status", hidden: true }),
     back: h("span", {}),
@@ -40,12 +41,8 @@ function render({ model: widget, el }) {
     timeline: region("timeline", { role: "slider", tabindex: "0", "data-key": "timeline" }),
     drawer: region("drawer"),
   };
-  parts.right = region("right");
-  parts.right.append(h("div", { class: "ls-lists", "data-scroll": "lists" }, parts.can, parts.cannot));
-  parts.tray = region("tray");
-  parts.right.append(parts.tray);
-  parts.over = region("over");
-  parts.over.append(parts.offer, parts.notice, parts.drawer);
+  parts.right = region("right", {}, region("lists", { "data-scroll": "lists" }, parts.can, parts.cannot), parts.tray);
+  parts.over = region("over", {}, parts.offer, parts.notice, parts.drawer);
   const root = h(
     "section",
     { class: "lab-stepper", tabindex: "-1" },

@@ -201,16 +201,12 @@ function whereabouts({ scenario, timeline }) {
 }
 
 function drawBranches(timeline, act) {
-  const branches = h(
-    "select",
-    {
-      "data-key": "branch",
-      "aria-label": "Branch",
-      title: "Go to the end of a branch",
-      disabled: timeline.lanes.length < 2,
-      onchange: () => act({ command: "switch", branch: branches.value }),
-    },
-    timeline.lanes.map((each) => h("option", { selected: each.current }, each.name)),
-  );
+  const names = timeline.lanes.map((each) => each.name);
+  const branches = select("branch", names, timeline.branch, {
+    "aria-label": "Branch",
+    title: "Go to the end of a branch",
+    disabled: names.length < 2,
+    onchange: () => act({ command: "switch", branch: branches.value }),
+  });
   return branches;
 }

@@ -18,6 +18,12 @@ function button(key, label, onclick, { words, ...more } = {}) {
   return h("button", { "data-key": key, title: words, "aria-label": words, onclick, ...more }, label);
 }
 
+/** A list to choose from. options: values, or pairs of a value and its label. */
+function select(key, options, chosen, more = {}) {
+  const draw = ([value, label = value]) => h("option", { value, selected: value === chosen }, label);
+  return h("select", { "data-key": key, ...more }, options.map((each) => draw([each].flat())));
+}
+
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
