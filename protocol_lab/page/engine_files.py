@@ -5,7 +5,6 @@ packages of npm are fetched by the npm client of the machine, or of the wheel th
 installs, compared with the digests below, and kept in the kit's cache.
 """
 
-import base64
 import hashlib
 import importlib.metadata
 import io
@@ -96,7 +95,7 @@ def _fetched(download: Download, file: str) -> bytes:
 
 
 def _digest(content: bytes) -> str:
-    return f"sha512-{base64.b64encode(hashlib.sha512(content).digest()).decode()}"
+    return f"sha512-{b64encode(hashlib.sha512(content).digest()).decode()}"
 
 
 def _unpacked(content: bytes) -> dict[str, bytes]:

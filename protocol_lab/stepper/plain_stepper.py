@@ -266,7 +266,7 @@ class PlainStepper:
             "paste": self._paste,
             "stop_reading": lambda _: self._live.stop("reading"),
             "back": self._back,
-            "resume": self._resume,
+            "resume": lambda message: self._show_session(resumed(message["saved"], walk.model)),
             "export": self._write,
             "open": self._open,
             "choose": self._choose,
@@ -386,10 +386,6 @@ class PlainStepper:
         if self._earlier is None:
             raise LabError("There is no earlier walk to go back to.")
         self._show_session(self._earlier)
-
-    def _resume(self, message: dict) -> None:
-        """Continue from what the page has kept of an earlier walk."""
-        self._show_session(resumed(message["saved"], like=self.walk.model))
 
     def _load(self, message: dict) -> None:
         for each in shipped_scenarios(known_as(self.walk.model.spec)):

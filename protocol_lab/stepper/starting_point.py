@@ -134,9 +134,8 @@ def _begun(of: Any, like: Model | None) -> tuple[Walk, list[str]]:
             claimed = [line.text for line in of.lines if line.kind == "violates"]
             spec = walk.model.spec
             known = {each.name for each in spec.invariants + spec.step_invariants}
-            return walk, [
-                name for name in claimed if name in known
-            ]  # the other names are those of temporal properties
+            # The other names are those of temporal properties.
+            return walk, [name for name in claimed if name in known]
     raise LabError(
         "A stepper needs a model (spec.bind(...)), a walk, a scenario, a challenge or an"
         f" exploration's result, not {type(of).__name__}."

@@ -55,18 +55,6 @@ class LiveSource {
     }
   }
 
-  isThere() {
-    return true;
-  }
-
-  isUnheard() {
-    return false;
-  }
-
-  watch() {
-    return () => {};
-  }
-
   tellListeners(part) {
     for (const [listener, event] of [...this.heard]) if (event === `change:${part}`) listener();
   }

@@ -52,9 +52,7 @@ const stopped = new Set(); // the keys of steppers whose search is to stop
 
 function moduleNamed(name) {
   if (!modules.has(name)) {
-    const entry = {};
-    entry.promise = new Promise((resolve) => (entry.resolve = resolve));
-    modules.set(name, entry);
+    modules.set(name, Promise.withResolvers());
     tell("wanted", { name });
   }
   return modules.get(name).promise;

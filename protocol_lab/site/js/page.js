@@ -8,11 +8,7 @@ const framesLoaded = new Map(); // by name: { promise, resolve }
 globalThis.labReceive = (name, packed) => framesNamed(name).resolve(unpackedFrames(packed));
 
 function framesNamed(name) {
-  if (!framesLoaded.has(name)) {
-    const entry = {};
-    entry.promise = new Promise((resolve) => (entry.resolve = resolve));
-    framesLoaded.set(name, entry);
-  }
+  if (!framesLoaded.has(name)) framesLoaded.set(name, Promise.withResolvers());
   return framesLoaded.get(name);
 }
 
@@ -88,12 +84,8 @@ const READING = 1500; // milliseconds for which a stepper is seen before the pag
 
 const newEngine = () => new Engine(`${FOLDER}${ENGINE}`, WORKER);
 const engine = ENGINE ? newEngine() : null; // one for all steppers
-const sessions = new Map(); // by the element that holds the stepper
 
-function sessionOf(holder) {
-  if (!sessions.has(holder)) sessions.set(holder, JSON.parse(holder.dataset.session ?? holder.querySelector("script").textContent));
-  return sessions.get(holder);
-}
+const sessionOf = (holder) => (holder.session ??= JSON.parse(holder.dataset.session));
 
 /** Makes the stepper of a holder, once; its static drawing goes when it is there. */
 function mount(holder) {
@@ -208,12 +200,12 @@ async function play(element, scenario) {
   source.send({ command: "paste", text: scenario });
 }
 
-function onceSeen(element, open) {
-  const seen = new IntersectionObserver(([{ isIntersecting }]) => {
-    if (!isIntersecting) return;
+function onceSeen(element, open, margin = "0px") {
+  const seen = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
     seen.disconnect();
     open(element);
-  });
+  }, { rootMargin: margin });
   seen.observe(element);
 }
 
@@ -236,11 +228,7 @@ function openIncident(holder) {
 
 function begin() {
   const holders = [...document.querySelectorAll(".lab-page-stepper")];
-  const seen = new IntersectionObserver(
-    (entries) => entries.filter((each) => each.isIntersecting).forEach((each) => mount(each.target)),
-    { rootMargin: NEARBY },
-  );
-  holders.forEach((each) => seen.observe(each));
+  holders.forEach((each) => onceSeen(each, mount, NEARBY));
   document.querySelectorAll(".lab-film").forEach(playFilm);
   showQuestions();
   if (engine) {

@@ -7,7 +7,8 @@ const ENDED = ["restarting", "autorestarting", "terminating", "dead"];
 const NO_KERNEL = "There is no kernel: start one (Kernel, Restart Kernel), then go on.";
 const NOTHING_BEGUN = "The kernel can't begin a stepper: run this cell again.";
 
-/** The widget's model as the stepper uses it: get, on, off, send; and what becomes of its kernel. */
+/** The widget's model as the stepper uses it: get, on, off, send; and what becomes of its kernel. A page
+ * of the site has no kernel, and answers by itself: see protocol_lab/page/js/live.js. */
 function answering(model) {
   let answers = model;
   const manager = model.widget_manager;
@@ -19,7 +20,7 @@ function answering(model) {
     on: (event, heard) => model.on(event, heard),
     off: (event, heard) => model.off(event, heard),
     send: (message) => answers.send(message),
-    place: manager?.context?.path ?? location.pathname,
+    place: model.place ?? manager?.context?.path ?? location.pathname,
 
     /** Has a message without an answer reached nobody? Not every page can say so. */
     isUnheard: () => Boolean(manager) && "kernel" in manager && (!kernel() || ended(kernel().status) || kernel().status === "idle"),

@@ -13,8 +13,7 @@ const WAITING =
 const LOST = "This is where you were; the kernel that knew it has ended.";
 
 function render({ model: widget, el }) {
-  // A page of the site answers by itself: see protocol_lab/page/js/live.js.
-  const model = widget.isThere ? widget : answering(widget);
+  const model = answering(widget);
   const ui = {
     drawer: null,
     format: null,

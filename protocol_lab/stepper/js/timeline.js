@@ -32,7 +32,7 @@ function drawTimeline({ lanes, branch, depth, length }, room, isWon, goTo) {
   const isAboveAnother = (k, at) =>
     lanes.slice(k + 1).some((lane) => lane.depth <= at && at <= last(lane)) || isAboveName(lanes[k + 1], at);
   const slideHere = lanes.flatMap((lane) => lane.moments).find((each) => each.place === "here")?.slide;
-  const drawing = s(
+  return s(
     "svg",
     { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true", "data-step": step },
     lanes.map((lane, k) => drawRail(lane, k, { x, y }, end(lane), "ls-rail")),
@@ -47,7 +47,6 @@ function drawTimeline({ lanes, branch, depth, length }, room, isWon, goTo) {
     ),
     named ? lanes.map((lane, k) => drawLaneName(lane, nameAt(lane), y(k))) : [],
   );
-  return drawing;
 }
 
 /** A lane's line up to a depth, from where it leaves the lane above. */
