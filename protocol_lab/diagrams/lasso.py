@@ -121,25 +121,16 @@ def _closing(svg: Svg, walk: Walk, boxes: list[Box], top: float, bottom: float) 
     x, y, _ = boxes[-1]
     first = walk.loop_from
     if len(boxes) == 1:
-        points = [
-            (x + _FRAME, y + 40),
-            (x + _FRAME + 28, y + 40),
-            (x + _FRAME + 28, y + 12),
-            (x + _FRAME + 4, y + 12),
-        ]
+        edge = x + _FRAME
+        points = [(edge, y + 40), (edge + 28, y + 40), (edge + 28, y + 12), (edge + 4, y + 12)]
         stays = walk.loop_from == walk.path[-1].depth
         told = "The run stays here for ever." if stays else happened(walk.model, walk.path[-1])
-        where = (x + _FRAME + 38, y + 30)
+        where = (edge + 38, y + 30)
         room = READING_WIDTH - _MARGIN - where[0]
     else:
         up = top - 14
-        middle = x + _FRAME / 2
-        points = [
-            (middle, y),
-            (middle, up),
-            (_MARGIN + _FRAME / 2, up),
-            (_MARGIN + _FRAME / 2, top - 4),
-        ]
+        start, end = x + _FRAME / 2, _MARGIN + _FRAME / 2
+        points = [(start, y), (start, up), (end, up), (end, top - 4)]
         last = happened(walk.model, walk.path[-1]).removesuffix(".")
         told = f"{last}. This is state {first} again."
         where = (READING_WIDTH - _MARGIN - _FRAME, top + 12)
@@ -161,12 +152,7 @@ def _line(svg: Svg, points: list[tuple[float, float]], width: float, color: str)
     base = x - size * way[0], y - size * way[1]
     side = size / 2 * way[1], size / 2 * way[0]
     through = " ".join(f"L{px:g} {py:g}" for px, py in [*points[1:-1], base])
-    svg.path(
-        f"M{points[0][0]:g} {points[0][1]:g}{through}",
-        fill="none",
-        stroke=color,
-        stroke_width=width,
-        stroke_linejoin="round",
-    )
+    look = {"stroke": color, "stroke_width": width, "stroke_linejoin": "round"}
+    svg.path(f"M{points[0][0]:g} {points[0][1]:g}{through}", fill="none", **look)
     corners = [(base[0] + side[0], base[1] + side[1]), (base[0] - side[0], base[1] - side[1])]
     svg.path(f"M{x:g} {y:g}" + "".join(f"L{px:g} {py:g}" for px, py in corners) + "Z", fill=color)

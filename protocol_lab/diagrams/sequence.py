@@ -204,15 +204,8 @@ class _Diagram:
             lines = wrap(name, self.pitch - 12, SMALL, bold=True)
             if self.named:
                 svg.open_part("head")
-            svg.rect(
-                x - self.pitch / 2 + 5,
-                MARGIN,
-                self.pitch - 10,
-                HEAD,
-                rx=5,
-                fill=palette.PANEL,
-                stroke=palette.LINE,
-            )
+            left, width = x - self.pitch / 2 + 5, self.pitch - 10
+            svg.rect(left, MARGIN, width, HEAD, rx=5, fill=palette.PANEL, stroke=palette.LINE)
             first = MARGIN + HEAD / 2 + 4 - 7 * (len(lines) - 1)
             for k, line in enumerate(lines):
                 svg.text(x, first + 14 * k, line, bold=True, text_anchor="middle")
@@ -240,41 +233,24 @@ class _Diagram:
         svg.rect(4, row.top, STEPS - 8, row.height, fill="transparent")
         is_here = moment is self.walk.moment
         number = f"▶ {moment.depth}" if is_here else str(moment.depth)
-        svg.text(
-            MARGIN + 30,
-            row.top + 19,
-            number,
-            bold=is_here,
-            fill=palette.ACCENT if is_here else palette.MUTED,
-            text_anchor="end",
-        )
+        tone, y = palette.ACCENT if is_here else palette.MUTED, row.top + 19
+        svg.text(MARGIN + 30, y, number, bold=is_here, fill=tone, text_anchor="end")
         for k, line in enumerate([*row.name, *row.broken]):
             broken = k >= len(row.name)
-            svg.text(
-                MARGIN + 38,
-                row.top + 19 + LINE * k,
-                line,
-                bold=broken,
-                fill=palette.BAD if broken else palette.INK,
-            )
+            tone = palette.BAD if broken else palette.INK
+            svg.text(MARGIN + 38, y + LINE * k, line, bold=broken, fill=tone)
         svg.close_group()
 
     def _draw_note(self, svg: Svg, note: Note, y: float) -> None:
-        mark = {CRASH: "✗ ", RESTART: "↻ "}.get(note.kind, "")
+        mark, is_crash = {CRASH: "✗ ", RESTART: "↻ "}.get(note.kind, ""), note.kind == CRASH
         text = mark + note.text
-        width = text_width(text, SMALL, bold=note.kind == CRASH) + 12
+        width = text_width(text, SMALL, bold=is_crash) + 12
         middle = self._middle() if note.at == EVERYBODY else self.x[note.at]
         left = self._clamped(middle - width / 2, width)
         tone = {CRASH: palette.BAD, RESTART: palette.GOOD}.get(note.kind, palette.MUTED)
         svg.rect(left, y - 11, width, 21, rx=10, fill=palette.PANEL, stroke=tone)
-        svg.text(
-            left + width / 2,
-            y + 4,
-            text,
-            bold=note.kind == CRASH,
-            fill=tone if note.kind == CRASH else palette.INK,
-            text_anchor="middle",
-        )
+        ink, middle = tone if is_crash else palette.INK, left + width / 2
+        svg.text(middle, y + 4, text, bold=is_crash, fill=ink, text_anchor="middle")
 
     def _draw_line(self, svg: Svg, line: _Line) -> None:
         if line.end == SENT:

@@ -539,15 +539,9 @@ def _draw_legend(svg: Svg, styles: dict[str, tuple[str, str]], y: float, width: 
         needed = 34 + text_width(kind, SIZE) + 18
         if x > MARGIN and x + needed > width - MARGIN:
             x, y = MARGIN, y + 17
-        svg.line(
-            x,
-            y,
-            x + 28,
-            y,
-            stroke=color,
-            stroke_width=2.6 if style == "bold" else 1.4,
-            stroke_dasharray=dashes[style],
-        )
+        width_of_line = 2.6 if style == "bold" else 1.4
+        look = {"stroke": color, "stroke_width": width_of_line, "stroke_dasharray": dashes[style]}
+        svg.line(x, y, x + 28, y, **look)
         svg.text(x + 34, y + 4, kind, size=SIZE)
         x += needed
     return y + 14

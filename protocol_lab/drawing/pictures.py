@@ -57,8 +57,11 @@ def film_strip(
             )
         x = _MARGIN + (k % columns) * (cell + _GAP)
         put_caption(svg, x, y, str(k + 1), caption_lines(caption, cell))
-        height = _place(svg, picture, x, y + caption_height + 8, cell)
-        below = max(below, y + caption_height + 8 + height + _GAP)
+        top = y + caption_height + 8
+        height = place(svg, picture, x, top, cell)
+        width_there = float(picture.get("width", 0))
+        svg.rect(x, top, width_there, height, rx=8, fill="none", stroke=palette.LINE)
+        below = max(below, top + height + _GAP)
     legend = next(filter(None, map(legend_of, pictures)), "")
     for line in wrap(legend, width - 2 * _MARGIN, 12):
         svg.text(_MARGIN, below, line, size=12, fill=palette.MUTED)
@@ -85,14 +88,6 @@ def put_caption(svg: Svg, x: float, y: float, number: str, lines: list[str]) -> 
     svg.text(x + badge / 2, y + 14.5, number, bold=True, fill=palette.PAPER, text_anchor="middle")
     for k, line in enumerate(lines):
         svg.text(x + badge + 8, y + 15 + k * _LINE, line, size=13)
-
-
-def _place(svg: Svg, picture: ElementTree.Element, x: float, y: float, cell: float) -> float:
-    """Put a picture into the strip without enlarging it; returns its height there."""
-    height = place(svg, picture, x, y, cell)
-    width = float(picture.get("width", 0))
-    svg.rect(x, y, width, height, rx=8, fill="none", stroke=palette.LINE)
-    return height
 
 
 def place(svg: Svg, picture: ElementTree.Element, x: float, y: float, most: float) -> float:

@@ -5,7 +5,7 @@ of its own (`table_picture`). Every kind of node has a table with a column for e
 sequence or bag of structs has one with a column for each field and a row for each item.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -191,26 +191,16 @@ def _cells(
     name: str, layout: Any, pairs: list[tuple[Any, Any]]
 ) -> list[tuple[str, list[list[MarkedText]]]]:
     if isinstance(layout, StructLayout) and layout.kind == "struct":
-        return [
-            row
-            for key, part in layout.fields.items()
-            for row in _cells(f"{name}.{key}", part, [(one[key], two[key]) for one, two in pairs])
-        ]
-    if isinstance(layout, ArrayLayout) and layout.per_node:  # a pair of nodes: column, row
-        return (
-            [
-                row
-                for node in pairs[0][0]
-                for row in _cells(
-                    f"{name}[·][{node}]",
-                    layout.item,
-                    [(one[node], two[node]) for one, two in pairs],
-                )
-            ]
-            if pairs
-            else []
-        )
-    return [(name, [_pieces(layout, one, two) for one, two in pairs])]
+        parts = [(f"{name}.{key}", key, part) for key, part in layout.fields.items()]
+    elif isinstance(layout, ArrayLayout) and layout.per_node:  # a pair of nodes: column, row
+        nodes = pairs[0][0] if pairs else ()
+        parts = [(f"{name}[·][{node}]", node, layout.item) for node in nodes]
+    else:
+        return [(name, [_pieces(layout, one, two) for one, two in pairs])]
+    rows = []
+    for inner, key, part in parts:
+        rows += _cells(inner, part, [(one[key], two[key]) for one, two in pairs])
+    return rows
 
 
 def _pieces(layout: Any, value: Any, old: Any) -> list[MarkedText]:
@@ -230,14 +220,7 @@ def _pieces(layout: Any, value: Any, old: Any) -> list[MarkedText]:
                 parts.append([MarkedText("zeros" if not keys else "then zeros")])
             return _enclosed("[", parts, "]")
     if layout.kind == "struct":
-        return _enclosed(
-            "",
-            [
-                [MarkedText(f"{name} "), *_pieces(part, value[name], old[name])]
-                for name, part in layout.fields.items()
-            ],
-            "",
-        )
+        return _enclosed("", _fields(layout, value, old, layout.fields), "")
     item = layout.fields["items"].item
     if not value and not old:
         return [MarkedText("empty")]
@@ -270,12 +253,18 @@ def _item(layout: Any, value: Any, old: Any, every: list) -> list[MarkedText]:
     if not isinstance(layout, StructLayout) or layout.kind != "struct":
         return _pieces(layout, value, old)
     told = {*told_fields(layout, value, every), *told_fields(layout, old, every)}
-    parts = [
+    return _enclosed("(", _fields(layout, value, old, told), ")")
+
+
+def _fields(
+    layout: StructLayout, value: Any, old: Any, told: Collection[str]
+) -> list[list[MarkedText]]:
+    """Those fields of a structure that are told, each after its name."""
+    return [
         [MarkedText(f"{name} "), *_pieces(part, value[name], old[name])]
         for name, part in layout.fields.items()
         if name in told
     ]
-    return _enclosed("(", parts, ")")
 
 
 def value_text(layout: Any, value: Any, every: list | None = None) -> str:

@@ -215,12 +215,7 @@ def expect_same_answers() -> None:
     Raises LabError if an answer differs: the question reads what a later cell has changed.
     """
     for each in _asked:
-        now = each.settled()
-        if (now.right, now.why, _texts(now)) != (
-            each.answer.right,
-            each.answer.why,
-            _texts(each.answer),
-        ):
+        if _told(each.settled()) != _told(each.answer):
             raise LabError(f"A later cell changes the answer of: {each.question}")
 
 
@@ -278,9 +273,10 @@ def _captured(act: Callable[[], None]) -> list[dict[str, Any]]:
     return [*([{"text/plain": printed}] if printed else []), *outputs]
 
 
-def _texts(answer: Answer) -> list[str]:
-    """What follows, without what is printed, which may have times."""
-    return [_as_markdown(each) for each in answer.outputs if not each.keys() <= {"text/plain"}]
+def _told(answer: Answer) -> tuple[int, str, list[str]]:
+    """What an answer says, without what is printed, which may have times."""
+    shown_there = [each for each in answer.outputs if not each.keys() <= {"text/plain"}]
+    return answer.right, answer.why, [_as_markdown(each) for each in shown_there]
 
 
 def _as_markdown(output: dict[str, Any]) -> str:

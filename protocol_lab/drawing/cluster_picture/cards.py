@@ -141,15 +141,11 @@ def _draw_card(svg: Svg, x: float, y: float, card: Card, width: float, least: fl
     name_at = y + head - (6 if current().large else 8)
     svg.text(x + 10, name_at, card.name, bold=True)
     for k, (line, text) in enumerate(lines):
+        top, tone = y + head + pitch * k, text.tone
         if text.was is not None:
-            marked = words_width(line) + 8
-            highlight(svg, x + 6, y + head - 2 + pitch * k, marked, pitch, text)
-        svg.text(
-            x + 10,
-            y + head + pitch - 6 + pitch * k,
-            line,
-            fill=palette.TONES[text.tone if text.was is None else "ink"],
-        )
+            highlight(svg, x + 6, top - 2, words_width(line) + 8, pitch, text)
+            tone = "ink"
+        svg.text(x + 10, top + pitch - 6, line, fill=palette.TONES[tone])
     close_part(svg)
     return height
 

@@ -237,15 +237,11 @@ def _draw_words(svg: Svg, item: Message, words: list[str], x: float, y: float, r
     border = {"stroke": _tone(item) if item.mark or item.faded else palette.HATCH, **_dashes(item)}
     width = _width(words)
     svg.rect(x, y, width, _height(len(words)), rx=rx, fill=paper, stroke_width=1.2, **border)
+    middle = x + width / 2
     for k, text in enumerate(words):
-        svg.text(
-            x + width / 2,
-            y + _height(1) * (k + 1) - 7 - 5 * k,
-            text,
-            bold=not k,
-            fill=palette.MUTED if item.faded or k else palette.INK,
-            text_anchor="middle",
-        )
+        line = y + _height(1) * (k + 1) - 7 - 5 * k
+        tone = palette.MUTED if item.faded or k else palette.INK
+        svg.text(middle, line, text, bold=not k, fill=tone, text_anchor="middle")
 
 
 def _draw_count(svg: Svg, x: float, y: float, count: int) -> None:

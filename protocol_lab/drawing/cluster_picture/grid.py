@@ -160,14 +160,8 @@ def draw_tag(svg: Svg, left: float, top: float, text: str, fill: str) -> None:
     """A small label on the upper edge of a box; `tag_width` is its width."""
     width = tag_width(text)
     svg.rect(left, top, width, measures().tag, rx=7, fill=fill)
-    svg.text(
-        left + width / 2,
-        top + measures().tag - 3.5,
-        text,
-        bold=True,
-        fill=palette.PAPER,
-        text_anchor="middle",
-    )
+    middle, y = left + width / 2, top + measures().tag - 3.5
+    svg.text(middle, y, text, bold=True, fill=palette.PAPER, text_anchor="middle")
 
 
 def tag_width(text: str) -> float:

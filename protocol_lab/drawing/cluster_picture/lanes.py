@@ -310,16 +310,11 @@ def _draw_badge(svg: Svg, badge: str, x: float, y: float) -> None:
     if badge == "crown":
         svg.path(crown, fill=palette.ACCENT)
     elif badge == "ghost":
-        svg.path(
-            crown, fill="none", stroke=palette.MUTED, stroke_width=1.6, stroke_linejoin="round"
-        )
+        line = {"stroke": palette.MUTED, "stroke_width": 1.6, "stroke_linejoin": "round"}
+        svg.path(crown, fill="none", **line)
     elif badge == "dead":
-        svg.path(
-            f"M{x + 6} {y - 9}l18 18m0 -18l-18 18",
-            stroke=palette.MUTED,
-            stroke_width=3.5,
-            stroke_linecap="round",
-        )
+        line = {"stroke": palette.MUTED, "stroke_width": 3.5, "stroke_linecap": "round"}
+        svg.path(f"M{x + 6} {y - 9}l18 18m0 -18l-18 18", **line)
 
 
 def _draw_flag(svg: Svg, grid: Grid, flag: Flag, band: Band) -> None:

@@ -279,17 +279,9 @@ def _draw_value(svg: Svg, x: float, y: float, label: float, value: Value) -> Non
 
 def _draw_alarm(svg: Svg, grid: Grid, alarm: str, y: float) -> float:
     lines = wrap(f"✗ {alarm}", grid.width - 2 * MARGIN - 24, type_size())
-    height = 12 + 17 * len(lines)
-    svg.rect(
-        MARGIN,
-        y,
-        grid.width - 2 * MARGIN,
-        height,
-        rx=6,
-        fill=palette.BAD_PAPER,
-        stroke=palette.BAD,
-        stroke_width=1.4,
-    )
+    width, height = grid.width - 2 * MARGIN, 12 + 17 * len(lines)
+    border = {"stroke": palette.BAD, "stroke_width": 1.4}
+    svg.rect(MARGIN, y, width, height, rx=6, fill=palette.BAD_PAPER, **border)
     for k, line in enumerate(lines):
         svg.text(MARGIN + 12, y + 19 + 17 * k, line, fill=palette.BAD)
     return y + height
