@@ -45,12 +45,10 @@ class CompiledModel:
                 f"{spec.name} has more than {MOST_PROPERTIES} properties to check at once: name"
                 " some of its invariants, as in invariants=[...] or --invariant."
             )
-        kernels.prepare(self.properties, spec.step_invariants if step_invariants else [])
-        self.expand = kernels.expand()
-        self.check = kernels.check(self.properties)
+        steps = spec.step_invariants if step_invariants else []
+        self.expand, self.check, self.check_steps = kernels.of_search(self.properties, steps)
         self.check_constraint = kernels.check_predicate(constraint) if constraint else None
         self.check_goal = kernels.check_predicate(goal) if goal else None
-        self.check_steps = kernels.check_steps(spec.step_invariants) if step_invariants else None
         self.invariants = bits_of(self.properties, invariants)
         self.expected = bits_of(self.properties, spec.expected)
         self.constraints = bits_of(self.properties, spec.constraints)

@@ -102,9 +102,10 @@ class Builder:
         If many were never compiled, they are compiled on all cores. An interruption is raised
         between two pieces, as KeyboardInterrupt.
         """
-        missing = sorted(self._missing(wanted), key=_module_of)
+        keys = [self._key(each) for each in wanted]
+        missing = sorted(self._missing(dict(zip(keys, wanted, strict=True))), key=_module_of)
         helpers = helpers_at_hand() if len(missing) >= MANY else 0
-        work = [partial(self._address, each) for each in missing]
+        work = [partial(self.built, each) for each in missing]
         if helpers:
             work += missing_kernels()
         with (
@@ -121,17 +122,17 @@ class Builder:
                     raise KeyboardInterrupt
             self.seconds = own_seconds + time.perf_counter() - began  # with the time waited
             found = []
-            for k, piece in enumerate(wanted):
+            for k, (key, piece) in enumerate(zip(keys, wanted, strict=True)):
                 self.watch(piece.name, k, len(wanted))
-                found.append(self._address(piece))
+                found.append(_address(loaded[key] if key in loaded else self.built(piece)))
                 if interrupted():
                     raise KeyboardInterrupt
         return np.array(found, np.int64)
 
-    def _missing(self, wanted: list[code_generation.Piece]) -> list[code_generation.Piece]:
-        """The pieces that neither this process nor the cache has; none if there is no cache."""
-        by_key = {self._key(each): each for each in wanted}
-        missing = {key: each for key, each in by_key.items() if key not in loaded}
+    def _missing(self, wanted: dict[str, code_generation.Piece]) -> list[code_generation.Piece]:
+        """The pieces, given by their keys, that neither this process nor the cache has; none if
+        there is no cache."""
+        missing = {key: each for key, each in wanted.items() if key not in loaded}
         if not missing or (kept := kept_names()) is None:
             return []
         return [each for key, each in missing.items() if f"piece_{key}" not in kept]
@@ -143,10 +144,6 @@ class Builder:
             loop.compile(signature)
             self.seconds += time.perf_counter() - began
         return loop
-
-    def _address(self, piece: code_generation.Piece) -> int:
-        compiled = self.built(piece).get_compile_result(loops.PIECE)
-        return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
     def built(self, piece: code_generation.Piece) -> Any:
         """The compiled version of a generated function. Raises LabError if it can't be compiled."""
@@ -219,6 +216,12 @@ class Builder:
         if not built.stats.cache_hits:
             compilations.append(f"{spec} {piece.name}")
         return built
+
+
+def _address(built: Any) -> int:
+    """The address of the machine code of a generated function."""
+    compiled = built.get_compile_result(loops.PIECE)
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
 
 
 def _is_defect(error: BaseException | None) -> bool:

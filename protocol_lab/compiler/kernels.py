@@ -8,6 +8,7 @@ They work on uint64 arrays (rows, words per row).
 
 from collections.abc import Callable
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -46,15 +47,26 @@ class Kernels:
         """Seconds spent on compiling, or loading, so far."""
         return self._builder.seconds
 
-    def prepare(self, properties: list[Property], step_properties: list[Property]) -> None:
-        """Compile all actions and these properties in one go, so that no core waits between."""
-        self._builder.addresses(
-            [
-                *self._pieces(self._keys()),
-                *self._property_pieces(properties, FAILS),
-                *self._property_pieces(step_properties, STEP_FAILS),
-            ]
-        )
+    def of_search(
+        self, properties: list[Property], step_properties: list[Property]
+    ) -> tuple[Callable, Callable, Callable | None]:
+        """`expand`, and two functions (rows, count, wanted, constants, enabled, failed, before,
+        parent_of), compiled in one go, so that no core waits between.
+
+        For rows[k] with wanted[k], the first of the two sets bit i of failed[k] if properties[i] is
+        in the bitmask `enabled` and does not hold. The second does the same for properties of the
+        step to a row from before[parent_of[k]]; None if there are none.
+        """
+        keys = self._keys()
+        pieces = [
+            self._pieces(keys),
+            [property_piece(each, FAILS) for each in properties],
+            [property_piece(each, STEP_FAILS) for each in step_properties],
+        ]
+        addresses = self._builder.addresses([*chain.from_iterable(pieces)])
+        actions, states, steps = np.split(addresses, np.cumsum([*map(len, pieces)])[:2])
+        check_steps = self._check(steps) if step_properties else None
+        return self._expand(keys, actions), self._check(states), check_steps
 
     def _keys(self) -> list[tuple[str, ...]]:
         """For each action, the parameters by which the spec's fairness distinguishes its steps."""
@@ -71,8 +83,10 @@ class Kernels:
         """
         if keys is None:
             keys = self._keys()
+        return self._expand(keys, self._builder.addresses(self._pieces(keys)))
+
+    def _expand(self, keys: list[tuple[str, ...]], addresses: np.ndarray) -> Callable:
         width = max(map(len, keys), default=0)
-        addresses = self._builder.addresses(self._pieces(keys))
         loop = self._builder.loop(loops.expand, loops.EXPAND)
 
         def expand(*arguments: Any, key_of: np.ndarray | None = None) -> tuple[int, int]:
@@ -107,24 +121,11 @@ class Kernels:
         constants = self.model.constants
         return [first_guards(each.function, constants) for each in self.model.spec.actions]
 
-    def check(self, properties: list[Property]) -> Callable:
-        """A function (rows, count, wanted, constants, enabled, failed, before, parent_of).
-
-        For rows[k] with wanted[k], bit i of failed[k] is set if properties[i] is in the bitmask
-        `enabled` and does not hold.
-        """
-        return self._check(self._property_pieces(properties, FAILS))
-
-    def check_steps(self, properties: list[Property]) -> Callable:
-        """The same for properties of the step to a row from before[parent_of[k]]."""
-        return self._check(self._property_pieces(properties, STEP_FAILS))
-
     def check_predicate(self, predicate: Callable) -> Callable:
-        """The same for one function (s, c) that is true or false."""
-        return self._check([property_piece(Situation(predicate), "")])
+        """As the first check of `of_search`, for one function (s, c) that is true or false."""
+        return self._check(self._builder.addresses([property_piece(Situation(predicate), "")]))
 
-    def _check(self, pieces: list[Piece]) -> Callable:
-        addresses = self._builder.addresses(pieces)
+    def _check(self, addresses: np.ndarray) -> Callable:
         loop = self._builder.loop(loops.check, loops.CHECK)
 
         def check(
@@ -137,16 +138,14 @@ class Kernels:
 
         return check
 
-    def _property_pieces(self, properties: list[Property], fails: str) -> list[Piece]:
-        return [property_piece(each, fails) for each in properties]
-
     def judge(self, predicates: list[Callable], parameters: list[str]) -> Callable:
         """A function (rows, constants, values) -> an array whose bit i tells whether predicates[i]
         is true of a row.
 
         parameters: the names, beside s and c, that the predicates may take, in the order of values.
         """
-        check = self._check([predicate_piece(each, parameters) for each in predicates])
+        pieces = [predicate_piece(each, parameters) for each in predicates]
+        check = self._check(self._builder.addresses(pieces))
 
         def judge(rows, constants, values) -> np.ndarray:
             count, every = len(rows), np.ones(len(rows), np.uint8)
