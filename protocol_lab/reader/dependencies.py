@@ -9,6 +9,7 @@ import types
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from enum import Enum, EnumType
+from functools import cache
 from typing import Any
 
 from protocol_lab.model.evaluation import is_of_numpy
@@ -61,19 +62,21 @@ def _as_text(function: Callable, ambiguous: Collection[str] = (), within: tuple 
         match value:
             case int() | str() | float() | tuple() | Enum():
                 yield f"{name}={value!r}"
-            case _ if is_of_numpy(value):
-                yield f"{name}={value.dtype} {value.shape} {value.tobytes().hex()}"
             case EnumType():
                 yield f"{name}={[*value]!r}"
             case _ if any(value is each for each in within):
                 pass
-            case types.FunctionType() if value.__name__ != name or name in ambiguous:
-                yield f"{name} is {_as_text(value, ambiguous, (*within, value))}"
-            case type() if value.__name__ != name:
-                yield f"{name} is {value.__qualname__}"
+            case types.FunctionType():
+                if value.__name__ != name or name in ambiguous:
+                    yield f"{name} is {_as_text(value, ambiguous, (*within, value))}"
+            case type():
+                if value.__name__ != name:
+                    yield f"{name} is {value.__qualname__}"
             case types.ModuleType():
                 for field in sorted(fields & vars(value).keys()):
                     yield from read(f"{name}.{field}", vars(value)[field], (*within, value))
+            case _ if is_of_numpy(value):
+                yield f"{name}={value.dtype} {value.shape} {value.tobytes().hex()}"
 
     values = [
         text
@@ -84,6 +87,7 @@ def _as_text(function: Callable, ambiguous: Collection[str] = (), within: tuple 
     return f"{function.__qualname__} {shape_of(function.__code__)} {values}"
 
 
+@cache
 def fields_read(code: types.CodeType) -> set[str]:
     """The names of the attributes that a function reads, and a few more (an over-approximation)."""
     nested = (each for each in code.co_consts if isinstance(each, types.CodeType))

@@ -219,8 +219,9 @@ def without_annotations(tree: ast.FunctionDef) -> ast.FunctionDef:
 
 def names_read(function: Callable) -> dict[str, Any]:
     """The global and enclosing names that a function reads, with their present values."""
-    scope = function.__globals__ | enclosed(function)
-    return {name: scope[name] for name in _names_in(function.__code__) if name in scope}
+    outer = function.__globals__
+    names = _names_in(function.__code__) & outer.keys()
+    return {name: outer[name] for name in names} | enclosed(function)
 
 
 def enclosed(function: Callable) -> dict[str, Any]:
