@@ -9,17 +9,15 @@ places if both can happen in the other order too, and lead to the same state. So
 last state are the same, and nothing is broken before it. A causal order is its own causal order.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from itertools import pairwise
 
 from protocol_lab.checker.disagreement import defect
 from protocol_lab.checker.request import GOAL, SearchRequest, reason_of
 from protocol_lab.checker.result import Result
 from protocol_lab.errors import EvaluationError
-from protocol_lab.model.parameters import values
 from protocol_lab.model.spec import Model
-from protocol_lab.model.step_text import Step, plain_arguments, steps_between
-from protocol_lab.model.transitions import attempt, choices, is_inside, is_true, successors
+from protocol_lab.model.step_text import Step, steps_between, taken_again
+from protocol_lab.model.transitions import is_inside, is_true, successors
 
 
 def add_trace(
@@ -37,8 +35,11 @@ def add_trace(
         result.initial = initial or request.initial_text(model, rows[0])
         result.trace = steps_between(model, rows)
         if model.spec.decisions:
+            known = dict(zip(pairwise(rows), result.trace, strict=True))
             rows = causal_order(model, rows, result.trace, request, result.violated)
-            result.trace = steps_between(model, rows)
+            result.trace = [
+                known.get(each) or steps_between(model, each)[0] for each in pairwise(rows)
+            ]
         result.trace_rows = rows
         result.violation_reason = reason_of(model, result.violated, rows)
         dead = result.violated == "deadlock" and next(successors(model, row), None) is None
@@ -95,21 +96,6 @@ def _moved(
             return None
         rows[k + 1] = between
     return rows
-
-
-def taken_again(model: Model, row: bytes, step: Step) -> Iterator[bytes]:
-    """The states to which a step leads from another state, if it can happen there."""
-    action = model.action(step.action)
-
-    def offered(name: str, domain: Any, scope: dict[str, Any]) -> Iterator[Any]:
-        for each in values(domain, scope):
-            if plain_arguments(action, {name: each})[name] == step.args[name]:
-                yield each
-
-    for args in choices(model, row, action, offered):
-        tried = attempt(model, row, action, args)
-        if tried.taken:
-            yield tried.row
 
 
 def _is_harmless(

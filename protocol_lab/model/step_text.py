@@ -423,6 +423,21 @@ def steps_between(model: Model, rows: list[bytes]) -> list[Step]:
     return steps
 
 
+def taken_again(model: Model, row: bytes, step: Step) -> Iterator[bytes]:
+    """The states to which a step leads from another state, if it can happen there."""
+    action = model.action(step.action)
+
+    def offered(name: str, domain: Domain, scope: dict[str, Any]) -> Iterator[Any]:
+        for each in values(domain, scope):
+            if _plain_argument(action, name, each) == step.args[name]:
+                yield each
+
+    for args in choices(model, row, action, offered):
+        tried = attempt(model, row, action, args)
+        if tried.taken:
+            yield tried.row
+
+
 def initial_texts(model: Model) -> Iterator[str]:
     """The line init(...) of every initial state, one at a time; none if there is only one."""
     if not is_only_start(model):

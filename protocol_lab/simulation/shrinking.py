@@ -9,11 +9,10 @@ be a shorter path of another kind.
 
 from contextlib import suppress
 
-from protocol_lab.checker.counterexample import taken_again
 from protocol_lab.checker.request import SearchRequest
 from protocol_lab.errors import EvaluationError
 from protocol_lab.model.spec import Model
-from protocol_lab.model.step_text import Step, steps_between
+from protocol_lab.model.step_text import Step, steps_between, taken_again
 from protocol_lab.model.transitions import evaluate, evaluate_step, is_inside
 
 TRIES = 20_000
