@@ -56,9 +56,9 @@ class VisitedSet:
         self.budget = budget
         self._tables = [np.zeros(_FEWEST, np.uint64) for _ in range(PARTITIONS)]
         self._notes = np.zeros((PARTITIONS, 4), np.int64)
+        budget.take(8 * _FEWEST * PARTITIONS, at_least=True)
         for partition, table in enumerate(self._tables):
             self._note(partition, table)
-            budget.take(table.nbytes, at_least=True)
 
     def enter(
         self, first: int, last: int, prints: np.ndarray, count: int, verdicts: np.ndarray
