@@ -50,14 +50,16 @@ class Kernels:
     def of_search(
         self, properties: list[Property], step_properties: list[Property]
     ) -> tuple[Callable, Callable, Callable | None]:
-        """`expand`, and two functions (rows, count, wanted, constants, enabled, failed, before,
-        parent_of), compiled in one go, so that no core waits between.
+        """`expand`, for steps as the spec's fairness tells them apart, and two functions (rows,
+        count, wanted, constants, enabled, failed, before, parent_of): compiled in one go, so that
+        no core waits between.
 
         For rows[k] with wanted[k], the first of the two sets bit i of failed[k] if properties[i] is
         in the bitmask `enabled` and does not hold. The second does the same for properties of the
         step to a row from before[parent_of[k]]; None if there are none.
         """
-        keys = self._keys()
+        spec = self.model.spec
+        keys = [keys_of(each.name, spec.fairness) for each in spec.actions]
         pieces = [
             self._pieces(keys),
             [property_piece(each, FAILS) for each in properties],
@@ -68,21 +70,13 @@ class Kernels:
         check_steps = self._check(steps) if step_properties else None
         return self._expand(keys, actions), self._check(states), check_steps
 
-    def _keys(self) -> list[tuple[str, ...]]:
-        """For each action, the parameters by which the spec's fairness distinguishes its steps."""
-        spec = self.model.spec
-        return [keys_of(each.name, spec.fairness) for each in spec.actions]
-
-    def expand(self, keys: list[tuple[str, ...]] | None = None) -> Callable:
+    def expand(self, keys: list[tuple[str, ...]]) -> Callable:
         """A function (rows, begin, end, constants, out, parent_of, action_of, multiplicity_of,
         degree_of, progress, key_of=None): see `loops.expand`.
 
         keys[k]: the parameters, or fields of a message parameter, that distinguish the k-th
-        action's steps; their values are written into the rows of key_of (int64, 2-dimensional). By
-        default those that the spec's fairness distinguishes, so that a spec has one such function.
+        action's steps; their values are written into the rows of key_of (int64, 2-dimensional).
         """
-        if keys is None:
-            keys = self._keys()
         return self._expand(keys, self._builder.addresses(self._pieces(keys)))
 
     def _expand(self, keys: list[tuple[str, ...]], addresses: np.ndarray) -> Callable:

@@ -245,7 +245,7 @@ def test_what_is_refused(act, told, compiled):
         explore(model, engine="python", progress=False)
     assert told in str(found.value)
     with pytest.raises(LabError) as found:
-        Kernels(model).expand()
+        Kernels(model).of_search([], [])
     assert compiled in str(found.value)
     assert "TypingError" not in str(found.value)
 
@@ -280,4 +280,4 @@ def returned(s: State, c):
 )
 def test_a_part_of_a_new_record_that_is_gone_is_refused(act, told):
     with pytest.raises(LabError, match=told):
-        Kernels(spec_with(act).bind()).expand()
+        Kernels(spec_with(act).bind()).of_search([], [])
