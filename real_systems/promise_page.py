@@ -197,10 +197,7 @@ class Page:
         for model in {_layout(each): each for each in models}.values():
             sessions.searches.add(model, spec=known_as(model.spec))
         session = begin(first.model(next(each for each in first.rows if each.stories)))
-        data = json.dumps(sessions.add(session)).replace("</", "<\\/")
-        stepper = (
-            f'<script type="application/json">{data}</script>{static_html(session.walk, None)}'
-        )
+        data, still = escape(json.dumps(sessions.add(session))), static_html(session.walk, None)
         cells = self._first_cells()
         heads = "".join(
             f'<th scope="col" data-column="{name}"{" data-own" * (name == first.column)}>'
@@ -218,7 +215,8 @@ class Page:
                 f'<th scope="col">{meanwhile}</th></tr></thead><tbody>',
                 *(_row(row, cells[row.name], first.column) for row in first.rows),
                 '</tbody></table><div data-part="summary"></div>',
-                f'<h3 data-part="title"></h3><div class="lab-page-stepper" hidden>{stepper}</div>',
+                '<h3 data-part="title"></h3>',
+                f'<div class="lab-page-stepper" data-session="{data}" hidden>{still}</div>',
                 f'<div data-part="story"></div><p class="small">{self.legend}</p></div>',
             ]
         )
