@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from random import Random
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -62,18 +63,6 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Slots:
-    """An Array; `size` is a number, or the name of a constant."""
-
-    item: "Kind"
-    size: int | str
-
-    @property
-    def text(self) -> str:
-        return f"Array({self.item.text}, {self.size!r})"
-
-
-@dataclass(frozen=True)
 class ByNode:
     node: NodeKind
     item: "Kind"
@@ -84,27 +73,28 @@ class ByNode:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A Seq."""
+class Several:
+    """Items of one kind; `size` is a number, or the name of a constant."""
 
     item: "Kind"
     size: int | str
+    written: ClassVar[str]
 
     @property
     def text(self) -> str:
-        return f"Seq({self.item.text}, {self.size!r})"
+        return f"{self.written}({self.item.text}, {self.size!r})"
 
 
-@dataclass(frozen=True)
-class Pile:
-    """A Bag."""
+class Slots(Several):
+    written = "Array"
 
-    item: "Kind"
-    size: int | str
 
-    @property
-    def text(self) -> str:
-        return f"Bag({self.item.text}, {self.size!r})"
+class Line(Several):
+    written = "Seq"
+
+
+class Pile(Several):
+    written = "Bag"
 
 
 Kind = Number | Flag | Name | OneNode | Mask | Record | Slots | ByNode | Line | Pile
