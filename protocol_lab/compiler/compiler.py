@@ -22,7 +22,7 @@ from protocol_lab.compiler.operations import bags, integers, lookups, records
 from protocol_lab.errors import Fault, LabError
 from protocol_lab.model import node_sets
 from protocol_lab.model.layout import Struct, StructLayout
-from protocol_lab.reader import named_values
+from protocol_lab.reader import layouts_in_code, named_values, value_flow
 from protocol_lab.reader.dependencies import short_hash, source_hash
 from protocol_lab.reader.layouts_in_code import Layouts
 from protocol_lab.reader.reading import reading
@@ -51,7 +51,10 @@ _VERSIONS = (
     numba.__version__,
     np.__version__,
     *(code_of_file(str(each)) for each in sorted(Path(__file__).parent.rglob("*.py"))),
-    *(code_of_file(each.__file__) for each in (named_values, node_sets)),
+    *(
+        code_of_file(each.__file__)
+        for each in (named_values, value_flow, layouts_in_code, node_sets)
+    ),
 )
 """What all machine code depends on: versions, and the compiler's own sources without comments and
 docstrings, so that after most updates of the kit the cached kernels are still found."""
@@ -93,12 +96,12 @@ class Compiler:
             raise LabError(f"{function.__qualname__} calls itself; write it as a loop instead.")
         self._running.add(key)
         refuse(function)
-        self._flow.follow_entry(function)
-        tree = without_annotations(copy.deepcopy(reading(function).apart))
+        apart = copy.deepcopy(reading(function).apart)
+        body, tree = self._flow.follow_entry(function, apart), without_annotations(apart)
         if parameters is not None:
             with_depths(tree, parameters, names_read(function))
             tree.body += ast.parse(_NOTHING_RETURNED).body
-        tree, extra, names = rewriting.rewritten(function, tree, self.constructor, self._layouts)
+        tree, extra, names = rewriting.rewritten(function, tree, self.constructor, body)
         _refuse_own_names(function, names)
         module = ast.fix_missing_locations(ast.Module([*extra, tree], []))
         used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}

@@ -25,16 +25,16 @@ from functools import cache, reduce
 from typing import Any
 
 from protocol_lab.errors import LabError, place
-from protocol_lab.model.layout import Struct
+from protocol_lab.model.layout import ArrayLayout, Struct, StructLayout
 from protocol_lab.model.parameters import Sequences
 from protocol_lab.model.transitions import enabled
-from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
-from protocol_lab.reader.named_values import SET_OPERATIONS, TAKE_ITEMS, NamesToNumbers, call_of
+from protocol_lab.reader.named_values import SET_OPERATIONS, TAKE_ITEMS, Resolved, call_of
 from protocol_lab.reader.possible_steps import possible
 from protocol_lab.reader.reading import names_assigned, reading
 from protocol_lab.reader.side_effects import calls_what_changes, changes, own_lists
 from protocol_lab.reader.source_code import is_plain, names_read
 from protocol_lab.reader.unsupported_syntax import REDUCERS, refuse
+from protocol_lab.reader.value_flow import Body
 
 MOST_TURNS = 1_000_000
 """The most turns that a `while`, or a loop over a range, may take each time it is entered. Nothing
@@ -63,36 +63,34 @@ _SCOPES = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda
 
 
 @cache
-def _expression(function: Callable) -> ast.expr | None:
-    """The expression that a function returns, if it is all it does and can be inlined in a
-    caller."""
+def _can_be_inlined(function: Callable) -> bool:
+    """Is all that a function does to return an expression, which can stand in a caller?"""
     refuse(function)
     found = reading(function).expression
-    simple = (
+    return (
         found is not None
         and not function.__code__.co_freevars
         and not any(isinstance(each, _SCOPES) for each in ast.walk(found))
         and not changes(function)  # else its arguments would be read after the change
     )
-    return found if simple else None
 
 
 def rewritten(
     function: Callable,
     tree: ast.FunctionDef,
     constructor: Callable[[type[Struct], tuple[str, ...]], Any],
-    layouts: Layouts,
+    body: Body,
 ) -> tuple[ast.FunctionDef, list[ast.FunctionDef], dict[str, Any]]:
     """A plain function, given with its syntax tree, rewritten for Numba; the helper functions that
     it needs; and the values of the names that they read.
 
     constructor: gives a compiled function that makes a record of a Struct class with these fields.
-    layouts: of the state, by which names of values and sets of nodes are known. Raises LabError for
-    code that can't be compiled.
+    body: the function as it was followed with this tree, by which names of values and sets of nodes
+    are known. Raises LabError for code that can't be compiled.
     """
     names = {**names_read(function), **SET_OPERATIONS, function.__name__: None}
-    rewriter = _Rewriter(function, names, tree, constructor, layouts)
-    tree = rewriter.visit(rewriter.names_to_numbers.visit(tree))
+    rewriter = _Rewriter(function, names, constructor, body)
+    tree = rewriter.visit(Resolved(body).visit(tree))
     return tree, rewriter.extra, rewriter.names
 
 
@@ -103,15 +101,12 @@ class _Rewriter(ast.NodeTransformer):
         self,
         function: Callable,
         names: dict[str, Any],
-        tree: ast.FunctionDef,
         constructor: Callable[[type[Struct], tuple[str, ...]], Any],
-        layouts: Layouts,
+        body: Body,
     ):
         self.function, self.names = function, names
         self.local_names = reading(function).variables
-        self.constructor = constructor
-        self.code = LayoutsInCode(function, tree, layouts)
-        self.names_to_numbers = NamesToNumbers(function, self.code)
+        self.constructor, self.body = constructor, body
         self.extra: list[ast.FunctionDef] = []
         self.changing: set[ast.GeneratorExp] = set()
         self.loops = 0
@@ -122,9 +117,9 @@ class _Rewriter(ast.NodeTransformer):
         return LabError(f"{self.function.__qualname__} can't be compiled ({where}): {told}.")
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        self.generic_visit(node)
         if isinstance(node.value, ast.List) and isinstance(node.targets[0], ast.Name):
             self._expect_numbers(node, node.value.elts)
+        self.generic_visit(node)
         if len(node.targets) > 1:
             return node  # of variables: `unsupported_syntax` allows nothing else
         return self._store(node, node.targets[0], node.value)
@@ -166,11 +161,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def _expect_numbers(self, node: ast.AST, items: list[ast.expr]) -> None:
         """Raise LabError for records in a list that is not written where it is stored."""
-        for each in items:
-            made = isinstance(each, ast.Call) and getattr(each.func, "id", "").startswith("_new_")
-            if made or self.code.is_place(each):
-                told = "write a list of records item by item, and where it is stored"
-                raise self._refusal(node, told)
+        if any(isinstance(self.body.layout(e), StructLayout | ArrayLayout) for e in items):
+            told = "write a list of records item by item, and where it is stored"
+            raise self._refusal(node, told)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
@@ -180,8 +173,6 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
-        # A call may have been replaced with the field that it returns.
-        node = self.names_to_numbers.compared(node)
         if len(node.ops) > 1:
             return node
         [op], [right] = node.ops, node.comparators
@@ -219,12 +210,14 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if isinstance(node.op, ast.Mult):
+            for each in (node.left, node.right):
+                self._expect_numbers(node, getattr(each, "elts", []))
         self.generic_visit(node)
         match node:
             case ast.BinOp(ast.List([item]), ast.Mult(), count) | ast.BinOp(
                 count, ast.Mult(), ast.List([item])
             ):
-                self._expect_numbers(node, [item])
                 return ast.copy_location(call_of("_new_list", item, count), node)
         return self._operation(node)
 
@@ -326,8 +319,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def _as_trial(self, node: ast.Call) -> ast.Call:
         """A call of the function that tries an action's parameters, in place of `enabled`."""
-        match node:
-            case ast.Call(args=[ast.Name(name), state, constants]) if name not in self.local_names:
+        match node.args:
+            case [ast.Name(name), state, constants] if name not in self.local_names:
                 given = {each.arg: self._as_number(each.value) for each in node.keywords}
             case _:
                 raise self._refusal(
@@ -337,33 +330,37 @@ class _Rewriter(ast.NodeTransformer):
         self.names[trial] = possible(self.names[name], tuple(given))
         return ast.copy_location(call_of(trial, state, constants, *given.values()), node)
 
+    def _fixed(self, argument: ast.expr) -> Any:
+        """The value of an argument that is a literal or a global name; None of any other."""
+        if isinstance(argument, ast.Name) and argument.id not in self.local_names:
+            return self.names.get(argument.id)
+        return argument.value if isinstance(argument, ast.Constant) else None
+
     def _as_number(self, argument: ast.expr) -> ast.expr:
         """A literal argument, wrapped in a call that hides the literal from Numba."""
-        value = None
-        if isinstance(argument, ast.Constant):
-            value = argument.value
-        elif isinstance(argument, ast.Name) and argument.id not in self.local_names:
-            value = self.names.get(argument.id)
-        return call_of("as_number", argument) if type(value) is int else argument
+        is_number = type(self._fixed(argument)) is int
+        return call_of("as_number", argument) if is_number else argument
 
     def _as_expression(self, called: Callable, node: ast.Call) -> ast.expr:
         """The called function's expression with the arguments in place of its parameters."""
-        expression = _expression(called)
         parameters = called.__code__.co_varnames[: called.__code__.co_argcount]
         fits = len(node.args) == len(parameters) and not node.keywords
-        if expression is None or not fits or not all(map(_is_simple, node.args)):
+        if not _can_be_inlined(called) or not fits or not all(map(_is_simple, node.args)):
             return node
-        code = LayoutsInCode(called, expression, self.code.known)
-        expression = NamesToNumbers(called, code).visit(copy.deepcopy(expression))
+        tree, given = copy.deepcopy(reading(called).apart), self.body.given.get(node)
+        flow = self.body.flow
+        body = flow.follow(called, given, tree=tree) if given else flow.follow_entry(called, tree)
+        self.body.given |= body.given
         arguments = dict(zip(parameters, node.args, strict=True))
         for name, value in names_read(called).items():
             alias = name
             while alias in self.local_names or self.names.get(alias, value) is not value:
                 alias = f"{called.__name__}__{alias}"
-            self.names[alias] = self.code.values[alias] = value
+            self.names[alias] = value
             arguments[name] = ast.Name(alias, ast.Load())
-        expression = _substituted(expression, arguments)
-        return self.visit(self.names_to_numbers.visit(expression))
+        texts = {each for each in parameters if isinstance(self._fixed(arguments[each]), str)}
+        expression = Resolved(body, texts).visit(tree.body[-1].value)
+        return self.visit(_substituted(expression, arguments))
 
     def _as_record(self, declared: type[Struct], node: ast.Call) -> ast.Call:
         fields = tuple(keyword.arg for keyword in node.keywords)
@@ -433,13 +430,13 @@ _REDUCTIONS = {
 
 
 def _substituted(tree: Any, values: dict[str, ast.expr]) -> Any:
-    """A copy of a tree with expressions in place of names."""
+    """The tree with expressions in place of names."""
 
     class Substitute(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.AST:
             return copy.deepcopy(values.get(node.id, node))
 
-    return Substitute().visit(copy.deepcopy(tree))
+    return Substitute().visit(tree)
 
 
 def _asked(test: ast.expr) -> ast.expr:

@@ -17,36 +17,41 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-from protocol_lab.errors import shortened
-from protocol_lab.model import containers, node_sets
+from protocol_lab.model import node_sets
 from protocol_lab.model.layout import ArrayLayout, IntegerLayout, Struct, StructLayout, names_in
 from protocol_lab.model.state_view import NEITHER, how_to_ask
-from protocol_lab.reader.layouts_in_code import LayoutsInCode, is_container
+from protocol_lab.reader.layouts_in_code import Layouts, is_container
 from protocol_lab.reader.named_values import TAKE_ITEMS
-from protocol_lab.reader.reading import names_assigned, reading
+from protocol_lab.reader.reading import reading
 from protocol_lab.reader.side_effects import alternatives, calls_what_changes
 from protocol_lab.reader.source_code import (
+    HELPERS,
     code_text,
     error_at,
-    is_of_protocol,
     names_read,
     without_annotations,
 )
+from protocol_lab.reader.value_flow import Body
 
 _CHANGES = ("random", "secrets", "time", "datetime", "uuid", "os")
 """The modules whose functions do not give the same result each time."""
-
-_HELPERS = (containers.__name__, node_sets.__name__)
 
 _GO_THROUGH = ("all", "any", "sum", "min", "max", "enumerate", "zip", "list", "sorted", "len")
 
 _SETS_FIRST = (node_sets.with_node, node_sets.without_node, node_sets.contains)
 
 
-def refuse_common_mistakes(function: Callable, code: LayoutsInCode) -> None:
-    """Raise LabError for the first mistake in a function."""
+def refuse_common_mistakes(function: Callable, code: Body) -> None:
+    """Raise LabError for the first mistake in a function, which was followed."""
     for node, told in _mistakes(function, reading(function).apart, code):
         raise error_at(function, node, told)
+
+
+def refuse_missing_prefixes(function: Callable, known: Layouts) -> None:
+    """Raise LabError for the first name of a field or constant without `s.` or `c.`."""
+    if "s" in inspect.signature(function).parameters:
+        for node, told in _without_prefix(function, known):
+            raise error_at(function, node, told)
 
 
 def refuse_other_results(function: Callable) -> None:
@@ -68,10 +73,8 @@ def _may_be_text(value: ast.expr | None) -> bool:
 
 
 def _mistakes(
-    function: Callable, tree: ast.FunctionDef, code: LayoutsInCode
+    function: Callable, tree: ast.FunctionDef, code: Body
 ) -> Iterator[tuple[ast.AST, str]]:
-    if "s" in inspect.signature(function).parameters:
-        yield from _without_prefix(function, code)
     for node in ast.walk(tree):
         match node:
             case ast.Global() | ast.Nonlocal():
@@ -115,7 +118,7 @@ def _mistakes(
                     node,
                     f"{each.id} is a function, which is always true: call it, {each.id}(...)",
                 )
-            layout = code.of(each)
+            layout = code.layout(each)
             if not isinstance(node, ast.Compare) and isinstance(layout, ArrayLayout | StructLayout):
                 shown = code_text(each)
                 at = each if isinstance(node, ast.comprehension) else node
@@ -148,9 +151,9 @@ def _chance(name: str) -> str:
     )
 
 
-def _without_prefix(function: Callable, code: LayoutsInCode) -> Iterator[tuple[ast.AST, str]]:
+def _without_prefix(function: Callable, known: Layouts) -> Iterator[tuple[ast.AST, str]]:
     """Names of fields and constants without `s.` and `c.`, and an assignment to `s` itself."""
-    fields, constants = code.known.states["s"].fields, code.known.limits
+    fields, constants, values = known.states["s"].fields, known.limits, names_read(function)
     # Without annotations and decorators: a spec may be named as a field is.
     tree = without_annotations(reading(function).apart)
     names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
@@ -163,27 +166,27 @@ def _without_prefix(function: Callable, code: LayoutsInCode) -> Iterator[tuple[a
             case ast.Assign([ast.Name("s")]):
                 yield node, "s is the state, and stays the same: assign its fields, as in s.x = 1"
             case ast.Assign([ast.Name(name)], value) if name in fields and name not in read:
-                if not calls_what_changes([value], code.values):
+                if not calls_what_changes([value], values):
                     told = f"nothing reads this variable: write s.{name} = {code_text(value)}"
                     yield node, told
             case ast.AugAssign(ast.Name(name), _, value) if name in fields:
                 if name not in bound:
                     yield node, f"there is no variable {name}: write s.{name}"
             case ast.Name(name, ast.Load()):
-                if name in bound or name in code.values or hasattr(builtins, name):
+                if name in bound or name in values or hasattr(builtins, name):
                     continue
                 if name in fields or name in constants:
                     prefix = "s" if name in fields else "c"
                     yield node, f"there is no variable {name}: write {prefix}.{name}"
 
 
-def _of_attribute(node: ast.Attribute, code: LayoutsInCode) -> str:
+def _of_attribute(node: ast.Attribute, code: Body) -> str:
     owner = code.values.get(node.value.id) if isinstance(node.value, ast.Name) else None
     if isinstance(owner, type) and issubclass(owner, Struct) and node.attr in owner.field_types:
         return f"{owner.__name__} is a class, not the state: write s.{node.attr}"
     if isinstance(owner, list | dict | set) and not isinstance(node.ctx, ast.Load):
         return f"{code_text(node.value)} is no part of the state: declare a field for it"
-    shown, layout = code_text(node.value), code.of(node.value)
+    shown, layout = code_text(node.value), code.layout(node.value)
     if isinstance(layout, IntegerLayout) and layout.kind != "nodes":
         return f"{shown} is a single value, which has no {node.attr}: assign or compare it itself"
     if isinstance(layout, ArrayLayout) and layout.items_of:
@@ -196,10 +199,10 @@ def _of_attribute(node: ast.Attribute, code: LayoutsInCode) -> str:
     return ""
 
 
-def _of_call(node: ast.Call, called: Any, function: Callable, code: LayoutsInCode) -> str:
+def _of_call(node: ast.Call, called: Any, function: Callable, code: Body) -> str:
     if called is function:
         return "a function that calls itself can't be compiled: write a loop"
-    if not isinstance(called, FunctionType) or called.__module__ not in _HELPERS:
+    if not isinstance(called, FunctionType) or called.__module__ not in HELPERS:
         return ""
     parameters = inspect.signature(called)
     try:
@@ -212,7 +215,7 @@ def _of_call(node: ast.Call, called: Any, function: Callable, code: LayoutsInCod
         swapped = f"{called.__name__}({code_text(second)}, {code_text(first)})"
         if called in _SETS_FIRST and code.is_set(second):
             return f"the set of nodes comes first: write {swapped}"
-        if called in TAKE_ITEMS and is_container(code.of(second)):
+        if called in TAKE_ITEMS and is_container(code.layout(second)):
             return f"the sequence or bag comes first: write {swapped}"
     return ""
 
@@ -229,13 +232,13 @@ def _gone_through(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def _of_room(node: ast.expr, code: LayoutsInCode) -> str:
+def _of_room(node: ast.expr, code: Body) -> str:
     """What is said of an array by node that has room for more nodes than there are: a loop has to
     go over their numbers."""
-    layout = code.of(node)
+    layout = code.layout(node)
     if not isinstance(layout, ArrayLayout) or not layout.per_node:
         return ""
-    if not code.known.roomy.intersection(names_in(layout.per_node)):
+    if not code.layouts.roomy.intersection(names_in(layout.per_node)):
         return ""
     count = re.sub(r"\b(?=[a-zA-Z_])", "c.", layout.per_node)
     return (
@@ -264,102 +267,3 @@ def _asked(node: ast.AST) -> list[ast.expr]:
         case ast.Compare(left, _, others):
             return [left, *others]
     return []
-
-
-# --- Code without effect --------------------------------------------------------------------------
-#
-#     s.holder is not None       is always true: nobody is NONE, which is a number
-#     with_node(s.holds, 1)      gives another set, which is not used: s.holds stays as it is
-#
-# A guard of the first kind may switch an action off, and then every invariant holds.
-
-
-_CHANGED = {
-    node_sets.with_node: "the set itself stays as it is: write {0} = with_node({0}, ...)",
-    node_sets.without_node: "the set itself stays as it is: write {0} = without_node({0}, ...)",
-}
-"""What to write instead, where that is known."""
-
-
-def refuse_ineffective(function: Callable) -> None:
-    """Raise LabError if the function has such code."""
-    if function.__module__ in _HELPERS:
-        return  # these call what only raises
-    tree = reading(function).apart
-    values, maybe_none = names_read(function), _maybe_none(function, tree)
-    for node in ast.walk(tree):
-        told = None
-        if isinstance(node, ast.Compare):
-            told = _of_comparison(node, values, maybe_none)
-        elif isinstance(node, ast.Expr):
-            told = _of_statement(node.value, values)
-        if told is not None:
-            raise error_at(function, node, told)
-
-
-def _of_comparison(node: ast.Compare, values: dict[str, Any], maybe_none: set[str]) -> str | None:
-    sides = [node.left, *node.comparators]
-    for op, left, right in zip(node.ops, sides, sides[1:], strict=False):
-        if not isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
-            continue
-        other = right if _is_none(left) else left
-        sign = "==" if isinstance(op, ast.Is | ast.Eq) else "!="
-        if _is_none(left) or _is_none(right):
-            if _is_never_none(other, values, maybe_none):
-                shown = shortened(code_text(other), 60)
-                return (
-                    f"no value of a state is None: write {shown} {sign} NONE for a node, and"
-                    " compare a number with 0 or -1"
-                )
-        elif isinstance(op, ast.Is | ast.IsNot):
-            return f"this does not compare values: write {sign}"
-    return None
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _is_never_none(node: ast.expr, values: dict[str, Any], maybe_none: set[str]) -> bool:
-    """Is it an expression that can't be None? Some local variables and results can."""
-    match node:
-        case ast.Name(name):
-            return name not in maybe_none
-        case ast.Call(ast.Name(name)):
-            called = values.get(name)
-            return isinstance(called, type) or getattr(called, "__module__", "") in _HELPERS
-    return not (_is_none(node) or isinstance(node, ast.Call | ast.IfExp | ast.Tuple))
-
-
-def _maybe_none(function: Callable, tree: ast.FunctionDef) -> set[str]:
-    """The local variables that may really be None: those assigned None, or a call's result."""
-    given = inspect.signature(function).parameters.values()
-    found = {each.name for each in given if each.default is None}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(value=value) if not _is_never_none(value, {}, found):
-                found |= {*names_assigned(node)}
-    return found
-
-
-def _of_statement(value: ast.expr, values: dict[str, Any]) -> str | None:
-    if isinstance(value, ast.Constant) or not _only_returns(value, values):
-        return None
-    match value:
-        case ast.Call(ast.Name(name), [nodes, *_]) if values.get(name) in _CHANGED:
-            return _CHANGED[values[name]].format(code_text(nodes))
-        case ast.Compare(left, [ast.Eq()], [right]):
-            assigned = f"{code_text(left)} = {code_text(right)}"
-            return f"this only compares: write {assigned} to assign, or use the result"
-    return "this changes nothing, and its value is not used: assign or return it, or leave it out"
-
-
-def _only_returns(value: ast.expr, values: dict[str, Any]) -> bool:
-    """Is it known that evaluating the expression changes nothing, and was meant to? A function of
-    the spec may have such a mistake itself."""
-    acts = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
-    for node in ast.walk(value):
-        name = getattr(node, "id", "")
-        if isinstance(node, acts) or name == "print" or is_of_protocol(values.get(name)):
-            return False
-    return not calls_what_changes([value], values)

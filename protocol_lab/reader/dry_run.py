@@ -14,13 +14,13 @@ from protocol_lab.model.spec import Model, Property, Spec
 from protocol_lab.model.transitions import evaluate_step, fails, initial, needed_attempts
 from protocol_lab.reader.common_mistakes import (
     refuse_common_mistakes,
-    refuse_ineffective,
+    refuse_missing_prefixes,
     refuse_other_results,
 )
 from protocol_lab.reader.dependencies import reachable
-from protocol_lab.reader.layouts_in_code import Layouts, LayoutsInCode
-from protocol_lab.reader.reading import readable, reading
-from protocol_lab.reader.unsupported_syntax import expect_language
+from protocol_lab.reader.layouts_in_code import Layouts
+from protocol_lab.reader.reading import readable
+from protocol_lab.reader.unsupported_syntax import expect_language, refuse_ineffective
 from protocol_lab.reader.value_flow import ValueFlow
 
 TRIED, STARTS = 200, 50
@@ -97,11 +97,12 @@ def read_code(model: Model, functions: Sequence[Callable]) -> None:
     unread = [each for each, key in keys.items() if key not in _read]
     for function in readable(unread):
         refuse_ineffective(function)
-        code = LayoutsInCode(function, reading(function).apart, known)
-        refuse_common_mistakes(function, code)
+        refuse_missing_prefixes(function, known)
     flow = ValueFlow(known)
     for function in functions if unread else ():
         flow.follow_entry(function)
+    for function in readable(unread):
+        refuse_common_mistakes(function, flow.follow_entry(function))
     _read.update(keys[each] for each in readable(unread))
     beginning = [each.function for each in model.spec.inits]  # in all engines run by Python
     expect_language(each for each in functions if each not in beginning)

@@ -67,33 +67,7 @@ def parse(function: Callable) -> ast.FunctionDef:
                 " spec again (restart the kernel, or call protocol_lab.catalog.load)."
             )
         _known_as_loaded.add(compared)
-    ast.increment_lineno(tree, first_line - 1)
-    return _WithState(function).visit(tree)
-
-
-class _WithState(ast.NodeTransformer):
-    """Adds the state and the constants to calls that imply them: enabled(lend) becomes
-    enabled(lend, s, c)."""
-
-    def __init__(self, function: Callable):
-        self.function = function
-        read = names_read(function).items()
-        self.implying = {name for name, value in read if value is enabled}
-
-    def visit(self, node: ast.AST) -> Any:
-        return super().visit(node) if self.implying else node
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(ast.Name(name), [action]) if name in self.implying:
-                code = self.function.__code__
-                if not {"s", "c"} <= {*code.co_varnames, *code.co_freevars}:
-                    told = f"say which state, as in {name}({ast.unparse(action)}, before, c)"
-                    raise error_at(self.function, node, told)
-                added = [ast.copy_location(ast.Name(each, ast.Load()), node) for each in "sc"]
-                node.args += added
-        return node
+    return ast.increment_lineno(tree, first_line - 1)
 
 
 COMPILED_APART = (
@@ -102,6 +76,9 @@ COMPILED_APART = (
     *(enabled, writable),
 )
 """The plain functions for which compiled code has others."""
+
+HELPERS = (containers.__name__, node_sets.__name__)
+"""The modules whose functions the language of specs has."""
 
 
 def is_plain(value: Any) -> bool:

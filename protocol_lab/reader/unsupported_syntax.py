@@ -15,14 +15,22 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from protocol_lab.errors import LabError
+from protocol_lab.errors import LabError, shortened
+from protocol_lab.model import node_sets
 from protocol_lab.model.evaluation import is_of_numpy
 from protocol_lab.model.layout import Node, NodeSet, Struct
-from protocol_lab.reader.common_mistakes import refuse_ineffective
+from protocol_lab.model.transitions import enabled
 from protocol_lab.reader.dependencies import reachable
-from protocol_lab.reader.reading import readable, reading
+from protocol_lab.reader.reading import names_assigned, readable, reading
 from protocol_lab.reader.side_effects import calls_what_changes
-from protocol_lab.reader.source_code import error_at, names_read, without_annotations
+from protocol_lab.reader.source_code import (
+    HELPERS,
+    code_text,
+    error_at,
+    is_of_protocol,
+    names_read,
+    without_annotations,
+)
 
 REDUCERS = ("all", "any", "sum", "min", "max")
 """Python's own functions of a generator that can be compiled."""
@@ -184,8 +192,11 @@ def refuse(function: Callable) -> None:
                 " whole number of 64 bits."
             )
     refuse_ineffective(function)
-    _refuse_calls_through_modules(function, tree)
-    _refuse_other_orders(function, tree, values)
+    for node in ast.walk(tree):
+        _refuse_call_through_a_module(function, node, values)
+        told = _of_order(node, values) or _of_enabled(function, node, values)
+        if told is not None:
+            raise error_at(function, node, told)
 
 
 def _texts_asked(node: ast.AST, values: dict[str, Any]) -> list[ast.expr]:
@@ -226,30 +237,51 @@ def _is_class_of_others(value: type) -> bool:
     return not issubclass(value, Struct | tuple | Enum) and value.__module__ != "builtins"
 
 
-def _refuse_other_orders(function: Callable, tree: ast.FunctionDef, values: dict[str, Any]) -> None:
-    """Raise LabError for what compiled code would evaluate in another order than Python, or twice,
-    where that may make a difference."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Compare(_, ops, [*between, _]) if any(map(_is_equality, ops)):
-                if calls_what_changes(between, values):
-                    told = "give what is compared on both sides a name first"
-                    raise error_at(function, node, told)
-                if any(map(_is_in, ops)) and calls_what_changes([node], values):
-                    raise error_at(function, node, "give what is asked with `in` a name first")
-            case ast.Assign([target]) | ast.AugAssign(target) if _is_computed(target):
-                if calls_what_changes([node], values):
-                    told = "give the result of the call a name first, a line before"
-                    raise error_at(function, node, told)
-            case ast.BinOp(_, ast.Mult(), ast.List()) if calls_what_changes([node], values):
-                raise error_at(function, node, "write the list first, as in [0] * n")
-            case ast.Call(ast.Name("all" | "any" as name), [ast.Tuple()]) if name not in values:
-                joined = "and" if name == "all" else "or"
-                raise error_at(function, node, f"write `{joined}` between the conditions")
-            case ast.Call(ast.Name("min" | "max"), _, [ast.keyword("default", default)]):
-                fixed = isinstance(default, ast.Name | ast.Constant)
-                if not fixed and calls_what_changes([node], values):
-                    raise error_at(function, node, "give the default a name first, a line before")
+def _of_order(node: ast.AST, values: dict[str, Any]) -> str | None:
+    """What is told of code that would be evaluated in another order than Python's, or twice, where
+    that may make a difference."""
+    match node:
+        case ast.Compare(_, ops, [*between, _]) if any(map(_is_equality, ops)):
+            if calls_what_changes(between, values):
+                return "give what is compared on both sides a name first"
+            if any(map(_is_in, ops)) and calls_what_changes([node], values):
+                return "give what is asked with `in` a name first"
+        case ast.Assign([target]) | ast.AugAssign(target) if _is_computed(target):
+            if calls_what_changes([node], values):
+                return "give the result of the call a name first, a line before"
+        case ast.BinOp(_, ast.Mult(), ast.List()) if calls_what_changes([node], values):
+            return "write the list first, as in [0] * n"
+        case ast.Call(ast.Name("all" | "any" as name), [ast.Tuple()]) if name not in values:
+            return f"write `{'and' if name == 'all' else 'or'}` between the conditions"
+        case ast.Call(ast.Name("min" | "max"), _, [ast.keyword("default", default)]):
+            fixed = isinstance(default, ast.Name | ast.Constant)
+            if not fixed and calls_what_changes([node], values):
+                return "give the default a name first, a line before"
+    return None
+
+
+def _of_enabled(function: Callable, node: ast.AST, values: dict[str, Any]) -> str | None:
+    """What is told of a call that leaves out the state where there is none called s."""
+    match node:
+        case ast.Call(ast.Name(name), [action]) if values.get(name) is enabled:
+            code = function.__code__
+            if not {"s", "c"} <= {*code.co_varnames, *code.co_freevars}:
+                return f"say which state, as in {name}({ast.unparse(action)}, before, c)"
+    return None
+
+
+def _refuse_call_through_a_module(
+    function: Callable, node: ast.AST, values: dict[str, Any]
+) -> None:
+    """A call like module.helper(s) would escape the hash of all that can be reached."""
+    match node:
+        case ast.Attribute(ast.Name(name), called):
+            module = values.get(name)
+            if inspect.ismodule(module) and inspect.isfunction(getattr(module, called, None)):
+                raise LabError(
+                    f"{function.__qualname__} uses {name}.{called}: import it by its name, `from"
+                    f" {module.__name__} import {called}`."
+                )
 
 
 def _is_equality(op: ast.cmpop) -> bool:
@@ -271,39 +303,100 @@ def _is_to_a_field(node: ast.AST) -> bool:
     return isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name)
 
 
-def refuse_other_assignments(function: Callable) -> None:
-    """Raise LabError for a field or slot that is assigned otherwise than alone, by `=` or
-    `+=`: compiled code would store it without checking that the number fits."""
-    for node in ast.walk(reading(function).as_written):
-        match node:
-            case ast.Assign([ast.Attribute() | ast.Subscript()]):
-                continue
-            case ast.Assign(targets):
-                shown, told = node, "assign one field at a time"
-            case ast.AnnAssign(target):
-                shown, targets, told = node, [target], "leave the type out"
-            case ast.For(target) | ast.comprehension(target):
-                shown, targets = target, [target]
-                told = "let the loop have a variable of its own, and assign the field in its body"
-            case _:
-                continue
-        if any(_is_assigned_place(each) for target in targets for each in ast.walk(target)):
-            raise error_at(function, shown, told)
+# --- Code without effect --------------------------------------------------------------------------
+#
+#     s.holder is not None       is always true: nobody is NONE, which is a number
+#     with_node(s.holds, 1)      gives another set, which is not used: s.holds stays as it is
+#
+# A guard of the first kind may switch an action off, and then every invariant holds.
 
 
-def _is_assigned_place(node: ast.AST) -> bool:
-    """Is it a field or slot that is assigned here, not only read?"""
-    return isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
+_CHANGED = {
+    node_sets.with_node: "the set itself stays as it is: write {0} = with_node({0}, ...)",
+    node_sets.without_node: "the set itself stays as it is: write {0} = without_node({0}, ...)",
+}
+"""What to write instead, where that is known."""
 
 
-def _refuse_calls_through_modules(function: Callable, tree: ast.FunctionDef) -> None:
-    """A call like module.helper(s) would escape the hash of all that can be reached."""
-    values = names_read(function)
+def refuse_ineffective(function: Callable) -> None:
+    """Raise LabError if the function has such code."""
+    if function.__module__ in HELPERS:
+        return  # these call what only raises
+    tree = reading(function).apart
+    values, maybe_none = names_read(function), _maybe_none(function, tree)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            module = values.get(node.value.id)
-            if inspect.ismodule(module) and inspect.isfunction(getattr(module, node.attr, None)):
-                raise LabError(
-                    f"{function.__qualname__} uses {node.value.id}.{node.attr}: import it by its"
-                    f" name, `from {module.__name__} import {node.attr}`."
+        told = None
+        if isinstance(node, ast.Compare):
+            told = _of_comparison(node, values, maybe_none)
+        elif isinstance(node, ast.Expr):
+            told = _of_statement(node.value, values)
+        if told is not None:
+            raise error_at(function, node, told)
+
+
+def _of_comparison(node: ast.Compare, values: dict[str, Any], maybe_none: set[str]) -> str | None:
+    sides = [node.left, *node.comparators]
+    for op, left, right in zip(node.ops, sides, sides[1:], strict=False):
+        if not isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq):
+            continue
+        other = right if _is_none(left) else left
+        sign = "==" if isinstance(op, ast.Is | ast.Eq) else "!="
+        if _is_none(left) or _is_none(right):
+            if _is_never_none(other, values, maybe_none):
+                shown = shortened(code_text(other), 60)
+                return (
+                    f"no value of a state is None: write {shown} {sign} NONE for a node, and"
+                    " compare a number with 0 or -1"
                 )
+        elif isinstance(op, ast.Is | ast.IsNot):
+            return f"this does not compare values: write {sign}"
+    return None
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_never_none(node: ast.expr, values: dict[str, Any], maybe_none: set[str]) -> bool:
+    """Is it an expression that can't be None? Some local variables and results can."""
+    match node:
+        case ast.Name(name):
+            return name not in maybe_none
+        case ast.Call(ast.Name(name)):
+            called = values.get(name)
+            return isinstance(called, type) or getattr(called, "__module__", "") in HELPERS
+    return not (_is_none(node) or isinstance(node, ast.Call | ast.IfExp | ast.Tuple))
+
+
+def _maybe_none(function: Callable, tree: ast.FunctionDef) -> set[str]:
+    """The local variables that may really be None: those assigned None, or a call's result."""
+    given = inspect.signature(function).parameters.values()
+    found = {each.name for each in given if each.default is None}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(value=value) if not _is_never_none(value, {}, found):
+                found |= {*names_assigned(node)}
+    return found
+
+
+def _of_statement(value: ast.expr, values: dict[str, Any]) -> str | None:
+    if isinstance(value, ast.Constant) or not _only_returns(value, values):
+        return None
+    match value:
+        case ast.Call(ast.Name(name), [nodes, *_]) if values.get(name) in _CHANGED:
+            return _CHANGED[values[name]].format(code_text(nodes))
+        case ast.Compare(left, [ast.Eq()], [right]):
+            assigned = f"{code_text(left)} = {code_text(right)}"
+            return f"this only compares: write {assigned} to assign, or use the result"
+    return "this changes nothing, and its value is not used: assign or return it, or leave it out"
+
+
+def _only_returns(value: ast.expr, values: dict[str, Any]) -> bool:
+    """Is it known that evaluating the expression changes nothing, and was meant to? A function of
+    the spec may have such a mistake itself."""
+    acts = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+    for node in ast.walk(value):
+        name = getattr(node, "id", "")
+        if isinstance(node, acts) or name == "print" or is_of_protocol(values.get(name)):
+            return False
+    return not calls_what_changes([value], values)

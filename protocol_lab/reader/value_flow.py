@@ -1,4 +1,9 @@
-"""Follows values through functions and calls, and refuses those that are not what they seem.
+"""Follows values through functions and calls: finds out what each expression is, and refuses values
+that are not what they seem.
+
+Compiled code has numbers only, and a number does not say whether it is a name or a set of nodes. So
+what each is has to be followed: from the state `s`, the constants `c` and the parameters, field by
+field and variable by variable. What is refused:
 
 A variable has no value:
 
@@ -44,20 +49,17 @@ from protocol_lab.model.layout import (
     number_named,
     other_names,
 )
-from protocol_lab.reader.layouts_in_code import Layouts, item_of
+from protocol_lab.reader.layouts_in_code import SET_OF_NODES, Layouts, common, item_of
 from protocol_lab.reader.named_values import TAKE_ITEMS, names_inside
 from protocol_lab.reader.reading import loop_sources, names_assigned, readable, reading
 from protocol_lab.reader.side_effects import Flow
-from protocol_lab.reader.source_code import code_text, error_at, is_plain, names_read
-from protocol_lab.reader.unsupported_syntax import refuse_other_assignments
+from protocol_lab.reader.source_code import HELPERS, code_text, error_at, is_plain, names_read
 
 _MOVE_ITEMS = (
     *(containers.add, containers.add_once, containers.take),
     *(containers.remove_at, containers.pop_first, containers.truncate),
 )
 """The functions (container, ...) after which an item may be at another place, or gone."""
-
-_HELPERS = (containers.__name__, node_sets.__name__)
 
 _SOME_ITEM = "[...]"
 
@@ -98,13 +100,13 @@ def _may_be_one(step: str, other: str) -> bool:
 
 
 Possible = frozenset
-"""What a value may be: layouts, texts, places, and UNASSIGNED. Empty if nothing is known of it."""
+"""What a value may be: layouts, texts, places, UNASSIGNED, and ANYTHING."""
 
 Variables = dict[str, Possible]
 
-UNKNOWN: Possible = Possible()
-UNASSIGNED = ("no value",)
-_NO_VALUE = Possible([UNASSIGNED])
+ANYTHING, UNASSIGNED = ("anything",), ("no value",)
+UNKNOWN, _NO_VALUE, _NOTHING = Possible([ANYTHING]), Possible([UNASSIGNED]), Possible()
+_A_SET = Possible([SET_OF_NODES])
 
 
 class ValueFlow:
@@ -112,52 +114,90 @@ class ValueFlow:
 
     def __init__(self, known: Layouts):
         self.known = known
-        self._results: dict[tuple, tuple[Possible, Possible]] = {}
+        self._bodies: dict[tuple, Body] = {}
 
-    def follow_entry(self, function: Callable) -> None:
+    def follow_entry(self, function: Callable, tree: ast.FunctionDef | None = None) -> "Body":
         """Follow an action, property or the like, whose parameters say by name and annotation what
         they are. Raises LabError."""
         given = {}
         for name in signature(function).parameters:
             found = _possible(self.known.of_parameter(function, name))
             given[name] = _without_copies(found | {Place((name,), name)})
-        self.follow(function, given, "")
+        return self.follow(function, given, tree=tree)
 
-    def follow(self, function: Callable, given: Variables, called: str) -> tuple[Possible, ...]:
-        """(what a call gives, the places that it may change). called: the call and its place, for
-        messages. Raises LabError."""
-        key = (function, tuple(given.items()))
-        if key not in self._results:
-            self._results[key] = UNKNOWN, UNKNOWN  # what calls itself is never compiled
-            if any(readable([function])):
-                refuse_other_assignments(function)
-                body, code = _Body(self, function, called), reading(function)
-                own = code.variables.difference(code.parameters)
-                body.block(code.apart.body, dict.fromkeys(own, _NO_VALUE) | given)
-                self._results[key] = body.result, body.changes
-        return self._results[key]
+    def follow(
+        self,
+        function: Callable,
+        given: Variables,
+        called: str = "",
+        tree: ast.FunctionDef | None = None,
+    ) -> "Body":
+        """The function, followed with what it is given. Raises LabError.
+
+        called: the call and its place, for messages. tree: a copy of the function's own, to be
+        followed in its place.
+        """
+        key = function, tuple(given.items())
+        if tree is None and key in self._bodies:
+            return self._bodies[key]
+        body = Body(self, function, called)
+        if tree is None:
+            self._bodies[key] = body
+        if any(readable([function])):
+            code = reading(function)
+            body.own = code.variables
+            variables = dict.fromkeys(body.own.difference(code.parameters), _NO_VALUE)
+            body.block((tree or code.apart).body, variables | given)
+        else:
+            body.result = UNKNOWN
+        return body
 
 
-class _Body(Flow[Variables]):
-    """The body of one function, followed with what one call gives it.
+class Body(Flow[Variables]):
+    """The body of one function, followed with what one call gives it: what it returns, and the
+    places that it may change.
 
-    known: what each variable may be at the point of the code that is looked at.
+    known: what each variable may be at the point of the code that is looked at. given: what calls
+    of plain functions give them. written: the texts that the name of a collection stands for.
     """
 
     def __init__(self, flow: ValueFlow, function: Callable, called: str):
         super().__init__()
         self.flow, self.layouts, self.function, self.called = flow, flow.known, function, called
-        self.values, self.known = names_read(function), {}
-        self.result = self.changes = UNKNOWN
+        self.values, self.known, self.own = names_read(function), {}, frozenset()
+        self.result = self.changes = _NOTHING
+        self.given: dict[ast.Call, Variables] = {}
+        self.written: dict[ast.expr, list[ast.Constant]] = {}
         self._seen: dict[ast.AST, Possible] = {}  # what each expression was when it was evaluated
+        self._wanted: dict[ast.expr, Possible] = {}  # what each was stored in or compared with
+
+    # --- What was found --------------------------------------------------------------------------
+
+    def layout(self, node: ast.expr) -> Any:
+        """The layout of an expression's value; None if it can't be inferred."""
+        if node not in self._seen and isinstance(node, ast.Subscript):
+            return item_of(self.layout(node.value))
+        return _layout_in(self._seen.get(node, UNKNOWN))
+
+    def is_set(self, node: ast.expr) -> bool:
+        """Is the expression known to be a set of nodes?"""
+        return _is_set(self._seen.get(node, UNKNOWN))
+
+    def number(self, text: ast.expr) -> int | None:
+        """The number that a text stands for where it is; None if it names no value there."""
+        names = names_inside(_layout_in(self._wanted.get(text, UNKNOWN)))
+        found = [each for each in self._seen.get(text, ()) if isinstance(each, str)]
+        return names.index(found[0]) if names and len(found) == 1 else None
 
     # --- Statements ------------------------------------------------------------------------------
 
     def meet(self, paths: list[Variables]) -> Variables:
+        """What each variable may be where several paths meet."""
         names = dict.fromkeys(name for each in paths for name in each)
-        return {name: UNKNOWN.union(*(each.get(name, ()) for each in paths)) for name in names}
+        return {name: _NOTHING.union(*(each.get(name, ()) for each in paths)) for name in names}
 
     def returned(self, node: ast.Return, known: Variables) -> None:
+        """Note what is returned. Raises LabError for what can't be."""
         self.known = known
         found = UNKNOWN if node.value is None else self.of(node.value)
         declared = self.function.__annotations__.get("return")
@@ -170,6 +210,7 @@ class _Body(Flow[Variables]):
         self.result |= found
 
     def read(self, node: ast.AST | None, known: Variables) -> Variables:
+        """Evaluate an expression, or those of a statement."""
         self.known = known
         if isinstance(node, ast.expr):
             self.of(node)
@@ -178,18 +219,22 @@ class _Body(Flow[Variables]):
         return self.known
 
     def simple(self, node: ast.stmt, known: Variables) -> Variables:
+        """Follow an assignment, or another statement that has no others inside."""
         self.known = known
         match node:
-            case ast.AnnAssign(value=None):
-                return known
-            case ast.Assign() | ast.AnnAssign():
-                self.of(node.value)
-                for target in getattr(node, "targets", None) or [node.target]:
-                    self._assign(target, node.value, node)
-            case ast.AugAssign(ast.Name(name) as target, _, value):
+            case ast.Assign(targets, value):
+                if len(targets) > 1 or not isinstance(targets[0], ast.Attribute | ast.Subscript):
+                    self._expect_variables(node, targets, "assign one field at a time")
                 self.of(value)
-                self._expect_value(target)
-                self._know(name, UNKNOWN)  # a number, whatever it was before
+                for target in targets:
+                    self._assign(target, value, node)
+            case ast.AnnAssign(target, _, value):
+                self._expect_variables(node, [target], "leave the type out")
+                if value is not None:
+                    self.of(value)
+                    self._assign(target, value, node)
+            case ast.AugAssign(ast.Name(name) as target, op, value):
+                self._know(name, self.of(ast.BinOp(target, op, value)))
             case _:
                 return self.read(node, known)
         return self.known
@@ -214,7 +259,9 @@ class _Body(Flow[Variables]):
 
     def bound(self, loop: ast.For | ast.comprehension, known: Variables) -> Variables:
         """The variables of a loop may be what it goes through."""
-        drawn = {name: self._items(of) for name, of in loop_sources(loop)}
+        told = "let the loop have a variable of its own, and assign the field in its body"
+        self._expect_variables(loop.target, [loop.target], told)
+        drawn = {name: self._items(of) or UNKNOWN for name, of in loop_sources(loop)}
         return known | dict.fromkeys(names_assigned(loop.target), UNKNOWN) | drawn
 
     # --- Expressions -----------------------------------------------------------------------------
@@ -234,6 +281,8 @@ class _Body(Flow[Variables]):
                 if _has_parts(found):
                     self._expect_unchanged(name, node)
                 return found
+            case ast.Name("c"):
+                return Possible([self.layouts.constants])
             case ast.Name(name):
                 found = self.values.get(name)
                 return Possible([found]) if isinstance(found, str) else UNKNOWN
@@ -248,7 +297,11 @@ class _Body(Flow[Variables]):
                 self.of(test)
                 return self.of(body) | self.of(orelse)
             case ast.BoolOp(_, values):
-                return UNKNOWN.union(*[self.of(each) for each in values])
+                return _NOTHING.union(*[self.of(each) for each in values])
+            case ast.BinOp(left, op, right):
+                sides = [self.of(left), self.of(right)]
+                is_of_sets = isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor)
+                return _A_SET if is_of_sets and any(map(_is_set, sides)) else UNKNOWN
             case ast.NamedExpr(_, value):
                 return self.of(value)
             case (
@@ -279,9 +332,9 @@ class _Body(Flow[Variables]):
         return self.of(node.value)
 
     def _field(self, owners: Possible, name: str) -> Possible:
-        structs = [each for each in owners if isinstance(each, StructLayout)]
-        found = UNKNOWN.union(*(_possible(each.fields.get(name)) for each in structs))
-        return found or _possible(self.layouts.fields.get(name))
+        by_name = self.layouts.fields.get(name)
+        fields = [getattr(each, "fields", {}).get(name, by_name) for each in _layouts(owners)]
+        return _NOTHING.union(*map(_possible, fields or [by_name]))
 
     def _place_of(self, node: ast.expr) -> Possible:
         """The parts of the state that a field or item, whose owner was evaluated, may be."""
@@ -292,7 +345,7 @@ class _Body(Flow[Variables]):
                 return _part(self._seen[value], f".{name}", code_text(node))
             case ast.Subscript(value, index):
                 return _part(self._seen[value], self._step(index), code_text(node))
-        return UNKNOWN
+        return _NOTHING
 
     def _step(self, index: ast.expr) -> str:
         match index:
@@ -306,13 +359,15 @@ class _Body(Flow[Variables]):
         """What a loop over an expression, which was evaluated, may give."""
         match node:
             case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
-                return UNKNOWN.union(*(self._seen[each] for each in parts))
+                return _NOTHING.union(*(self._seen[each] for each in parts))
             case ast.GeneratorExp(item) | ast.ListComp(item) | ast.SetComp(item):
                 return self._seen[item]
             case ast.Name(name) if name not in self.known:
                 found = self.values.get(name)
                 if isinstance(found, tuple | list | set | frozenset):
-                    return Possible(each for each in found if isinstance(each, str))
+                    return Possible(e if isinstance(e, str) else ANYTHING for e in found)
+            case ast.Call(ast.Name(name)) if self.values.get(name) is node_sets.subsets:
+                return _A_SET
         found = self._seen[node]
         places = _part(found, _SOME_ITEM, f"{code_text(node)}{_SOME_ITEM}")
         return _without_copies(_items_of(found) | places)
@@ -323,13 +378,24 @@ class _Body(Flow[Variables]):
         for op, left, right in zip(node.ops, sides, sides[1:], strict=False):
             of_left, beside = self._seen[left], [(right, self._seen[right])]
             if isinstance(op, ast.In | ast.NotIn):
-                written = getattr(right, "elts", None)
-                beside = [(each, self._seen[each]) for each in written or ()]
+                written = getattr(right, "elts", None) or self._texts_in(right)
+                beside = [(each, self._seen[each]) for each in written]
                 beside = beside or [(right, self._items(right))]
             if isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
                 for each, of_each in beside:
                     self._expect(of_left, left, each, of_each, node)
                     self._expect(of_each, each, left, of_left, node)
+
+    def _texts_in(self, node: ast.expr) -> list[ast.Constant]:
+        """The items of a global collection of texts; [] for anything else."""
+        name = node.id if isinstance(node, ast.Name) and node.id not in self.known else ""
+        found = self.values.get(name)
+        if not isinstance(found, tuple | list | set | frozenset):
+            return []
+        if node not in self.written and any(isinstance(each, str) for each in found):
+            self.written[node] = [ast.copy_location(ast.Constant(each), node) for each in found]
+            self._parts(ast.Tuple(self.written[node]))
+        return self.written.get(node, [])
 
     # --- Calls -----------------------------------------------------------------------------------
 
@@ -339,8 +405,9 @@ class _Body(Flow[Variables]):
         self._parts(node)
         given = [self._seen.get(each, UNKNOWN) for each in node.args]
         named = {each.arg: self.of(each.value) for each in node.keywords}
-        if name in ("min", "max", "sum", "any", "all") and called is None and len(given) == 1:
-            return _layouts(self._items(node.args[0]))
+        if name in ("min", "max") and called is None:
+            given = [self._items(node.args[0])] if len(given) == 1 else given
+            return _layouts(_NOTHING.union(*given, *named.values()))
         if isinstance(called, type) and issubclass(called, Struct):
             return self._record(called, node, named)
         if called in TAKE_ITEMS and len(given) == 2:
@@ -350,10 +417,10 @@ class _Body(Flow[Variables]):
             result = self._items(node.args[0])
             if called is containers.pop_first:
                 result = _layouts(result) | self._made(node)
-        elif name in ("min", "max"):
-            result = _layouts(UNKNOWN.union(*given))
-        elif is_plain(called) and called.__module__ not in _HELPERS:
-            return self._call_plain(called, node, given, named)
+        elif getattr(called, "__module__", "") in HELPERS:
+            result = self._declared(called, UNKNOWN)
+        elif is_plain(called):
+            return self._call_plain(called, node)
         if called in _MOVE_ITEMS and given:
             text = f"{code_text(node.args[0])}.items"
             self._change(_part(given[0], _SOME_ITEM, text), node)
@@ -380,32 +447,37 @@ class _Body(Flow[Variables]):
     def _is_own(self, place: Place) -> bool:
         return place.steps[0].startswith(f"{_MADE}{self.function.__qualname__},")
 
-    def _call_plain(
-        self, called: Callable, node: ast.Call, given: list[Possible], named: Variables
-    ) -> Possible:
+    def _call_plain(self, called: Callable, node: ast.Call) -> Possible:
         parameters = signature(called).parameters
-        variables = {
-            name: Possible([each.default]) if isinstance(each.default, str) else UNKNOWN
-            for name, each in parameters.items()
-        }
-        written = [*node.args, *(each.value for each in node.keywords)]
-        found = {**dict(zip(parameters, given, strict=False)), **named}
-        variables |= {name: each for name, each in found.items() if name in parameters}
-        for (name, each), value in zip(found.items(), written, strict=False):
-            declared = parameters[name].annotation if name in parameters else None
-            if isinstance(declared, Named):
-                wanted = _possible(self.layouts.of_annotation(declared))
-                self._expect(wanted, name, value, each, node)
-                if any(names_inside(one) == () for one in each) or _is_number(value):
-                    names = ", ".join(declared.names)
-                    told = f"{code_text(value)} is a number, and {name} takes one of {names}"
-                    raise self._error(node, told)
-                variables[name] = wanted
+        written = dict(zip(parameters, node.args, strict=False))
+        written |= {each.arg: each.value for each in node.keywords}
+        variables = {}
+        for name, each in parameters.items():
+            variables[name] = Possible([each.default]) if isinstance(each.default, str) else UNKNOWN
+            if name in written:
+                variables[name] = self._passed(name, each.annotation, written[name], node)
+        self.given[node] = variables
         where = place(self.function.__code__.co_filename, node.lineno)
         text = f"{shortened(code_text(node), 60)} in {where}"
-        result, changes = self.flow.follow(called, variables, text)
-        self._change(changes, node)
-        return result
+        body = self.flow.follow(called, variables, text)
+        self._change(body.changes, node)
+        return self._declared(called, body.result)
+
+    def _passed(self, name: str, declared: Any, value: ast.expr, node: ast.Call) -> Possible:
+        """What a parameter, declared so, may be where it is given this value."""
+        wanted, found = self.layouts.of_annotation(declared), self._seen[value]
+        if isinstance(declared, Named):
+            self._expect(_possible(wanted), name, value, found, node)
+            if any(names_inside(one) == () for one in found) or _is_number(value):
+                names = ", ".join(declared.names)
+                told = f"{code_text(value)} is a number, and {name} takes one of {names}"
+                raise self._error(node, told)
+        return _as_declared(wanted, found)
+
+    def _declared(self, called: Callable, result: Possible) -> Possible:
+        """What a call gives, if its function returned this: what it declares, if it does."""
+        declared = getattr(called, "__annotations__", {}).get("return")
+        return _as_declared(self.layouts.of_annotation(declared), result)
 
     def _change(self, places: Possible, node: ast.stmt | ast.expr) -> None:
         """These places get another value here."""
@@ -420,6 +492,14 @@ class _Body(Flow[Variables]):
             }
 
     # --- What is expected ------------------------------------------------------------------------
+
+    def _expect_variables(self, node: ast.AST, targets: list[ast.expr], told: str) -> None:
+        """Raise LabError for a field or slot that is assigned otherwise than alone, by `=` or `+=`:
+        compiled code would store it without checking that the number fits."""
+        inside = [each for target in targets for each in ast.walk(target)]
+        places = [each for each in inside if isinstance(each, ast.Attribute | ast.Subscript)]
+        if any(isinstance(each.ctx, ast.Store) for each in places):
+            raise error_at(self.function, node, told)
 
     def _expect_value(self, node: ast.Name) -> None:
         if self.known.get(node.id, UNKNOWN) >= _NO_VALUE:
@@ -446,10 +526,13 @@ class _Body(Flow[Variables]):
         self, wanted: Possible, of: ast.expr | str, value: ast.expr, found: Possible, at: ast.AST
     ) -> None:
         """Raise LabError if a value, found here, has names, and none or others are wanted."""
-        if isinstance(value, ast.IfExp):
-            for each in (value.body, value.orelse):
+        parts = (value.body, value.orelse) if isinstance(value, ast.IfExp) else None
+        parts = value.elts if isinstance(value, ast.Tuple | ast.List) else parts
+        if parts is not None:
+            for each in parts:
                 self._expect(wanted, of, each, self._seen[each], at)
             return
+        self._wanted[value] = self._wanted.get(value, _NOTHING) | wanted
         shown = code_text(of)
         for names in map(names_inside, wanted):
             for each in sorted(found, key=_as_text) if names is not None else ():
@@ -485,19 +568,37 @@ def _layouts(found: Possible) -> Possible:
     return found - _places(found)
 
 
+def _layout_in(found: Possible) -> Any:
+    """The layout of a value that may be any of these; None if they differ or are not known."""
+    layouts = [each for each in _layouts(found) if each is not UNASSIGNED]
+    known = layouts and not any(isinstance(each, str | tuple) for each in layouts)
+    return common(layouts) if known else None
+
+
+def _is_set(found: Possible) -> bool:
+    return getattr(_layout_in(found), "kind", "") == "nodes"
+
+
+def _as_declared(layout: Any, found: Possible) -> Possible:
+    """What a value may be that is declared with a layout, if it is."""
+    return found if layout is None else _without_copies(_possible(layout) | _places(found))
+
+
 def _part(found: Possible, step: str, text: str) -> Possible:
     return Possible(each.part(step, text) for each in _places(found))
 
 
 def _items_of(containers_or_arrays: Possible) -> Possible:
     """What an item of any of these may be."""
-    return UNKNOWN.union(*(_possible(item_of(each)) for each in containers_or_arrays))
+    items = [_possible(item_of(each)) for each in _layouts(containers_or_arrays)]
+    return _NOTHING.union(*items) if items else UNKNOWN
 
 
 def _without_copies(found: Possible) -> Possible:
     """A number that is read is a copy, and no part of the state."""
     layouts = _layouts(found)
-    return layouts if layouts and all(isinstance(e, IntegerLayout) for e in layouts) else found
+    known = layouts - UNKNOWN
+    return layouts if known and all(isinstance(e, IntegerLayout) for e in known) else found
 
 
 def _as_text(each: Any) -> str:

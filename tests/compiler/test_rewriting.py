@@ -102,7 +102,7 @@ def test_a_loop_that_plain_python_ends_is_undecided_in_compiled_code_alone(monke
 
 
 @pytest.mark.parametrize("error", [TypeError, RuntimeError])
-@pytest.mark.parametrize(("module", "name"), [(rewriting, "NamesToNumbers"), (records, "store")])
+@pytest.mark.parametrize(("module", "name"), [(rewriting, "Resolved"), (records, "store")])
 def test_an_error_of_the_kit_is_a_defect(monkeypatch, tmp_path, module, name, error):
     def fails(*_):
         raise error("this should not be")
