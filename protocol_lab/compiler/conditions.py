@@ -18,7 +18,7 @@ from typing import Any
 import protocol_lab
 from protocol_lab.errors import EvaluationError, LabError, SpecError, quoted, shortened
 from protocol_lab.model.evaluation import CONDITION
-from protocol_lab.model.layout import IntegerLayout, Struct
+from protocol_lab.model.layout import IntegerLayout, is_struct
 from protocol_lab.model.spec import Model
 from protocol_lab.model.transitions import enabled, initial, is_true
 from protocol_lab.reader.source_code import is_plain
@@ -125,12 +125,8 @@ def names_in_scope(model: Model) -> dict[str, Any]:
             for name, value in values
             if is_plain(value)
             or isinstance(value, int | str)
-            or _is_struct(value)
+            or is_struct(value)
             or value is enabled
         }
     known = {each: getattr(builtins, each) for each in BUILT_IN}
     return {**scope, "__name__": __name__, "__builtins__": known}
-
-
-def _is_struct(value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, Struct)

@@ -25,7 +25,7 @@ from functools import cache, reduce
 from typing import Any
 
 from protocol_lab.errors import LabError, place
-from protocol_lab.model.layout import ArrayLayout, Struct, StructLayout
+from protocol_lab.model.layout import ArrayLayout, Struct, StructLayout, is_struct
 from protocol_lab.model.parameters import Sequences
 from protocol_lab.model.transitions import enabled
 from protocol_lab.reader.named_values import SET_OPERATIONS, TAKE_ITEMS, Resolved, call_of
@@ -304,7 +304,7 @@ class _Rewriter(ast.NodeTransformer):
             node.func = ast.copy_location(ast.Name("checked_abs", ast.Load()), node.func)
         if name in REDUCERS and len(node.args) == 1:
             return self._as_reduction(name, node)
-        if isinstance(called, type) and issubclass(called, Struct):
+        if is_struct(called):
             return self._as_record(called, node)
         if called in TAKE_ITEMS and len(node.args) == 2:
             node.args[1] = self._items(node.args[1])

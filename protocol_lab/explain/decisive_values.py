@@ -29,13 +29,13 @@ from protocol_lab.explain.phrasing import (
     is_constants,
     is_long,
     is_node,
-    is_struct,
     names_constant,
     read,
     shortened,
     text_of,
     value_text,
 )
+from protocol_lab.model.layout import is_struct
 from protocol_lab.model.parameters import Domain
 from protocol_lab.model.transitions import enabled
 from protocol_lab.reader.source_code import is_of_protocol

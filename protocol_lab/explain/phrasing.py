@@ -16,14 +16,7 @@ from typing import Any
 from protocol_lab.errors import LabError
 from protocol_lab.explain.interpreter import CannotFollow, Frame
 from protocol_lab.model.constants import as_text, show
-from protocol_lab.model.layout import (
-    ArrayLayout,
-    IntegerLayout,
-    NamedValue,
-    Node,
-    Struct,
-    StructLayout,
-)
+from protocol_lab.model.layout import ArrayLayout, IntegerLayout, NamedValue, Node, StructLayout
 from protocol_lab.model.node_sets import Nodes
 from protocol_lab.model.parameters import Domain
 from protocol_lab.model.state_view import View, plain_value
@@ -144,11 +137,6 @@ def inlined(node: ast.Call, frame: Frame) -> tuple[ast.expr, Frame] | None:
     except (LabError, CannotFollow):
         return None
     return None if inside.source.expression is None else (inside.source.expression, inside)
-
-
-def is_struct(called: Any) -> bool:
-    """Is it a class of declared records?"""
-    return isinstance(called, type) and issubclass(called, Struct)
 
 
 def text_of(node: ast.expr, frame: Frame) -> str:

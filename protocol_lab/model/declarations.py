@@ -52,7 +52,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from protocol_lab.errors import LabError
-from protocol_lab.model.layout import Bag, Node, NodeSet, Per, Seq, Struct
+from protocol_lab.model.layout import Bag, Node, NodeSet, Per, Seq, Struct, is_struct
 from protocol_lab.model.node_sets import nodes_up_to
 
 
@@ -153,8 +153,7 @@ def _check_end(made: Channel, name: str, end: End) -> None:
 
 
 def _fields(declared: Any) -> dict[str, Any]:
-    is_struct = isinstance(declared, type) and issubclass(declared, Struct)
-    return declared.field_types if is_struct else {}
+    return declared.field_types if is_struct(declared) else {}
 
 
 def lifeline(kind: Node, node: int) -> str:

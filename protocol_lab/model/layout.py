@@ -290,6 +290,11 @@ class Struct(metaclass=_Listed):
         return f"{type(self).__name__}({values})"
 
 
+def is_struct(value: Any) -> bool:
+    """Is it a class of declared records?"""
+    return isinstance(value, type) and issubclass(value, Struct)
+
+
 @cache
 def _limits(code: str) -> tuple[int, int]:
     """The lowest and the highest number of a numpy type."""

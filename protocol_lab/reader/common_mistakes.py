@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from protocol_lab.model import node_sets
-from protocol_lab.model.layout import ArrayLayout, IntegerLayout, Struct, StructLayout, names_in
+from protocol_lab.model.layout import ArrayLayout, IntegerLayout, StructLayout, is_struct, names_in
 from protocol_lab.model.state_view import NEITHER, how_to_ask
 from protocol_lab.reader.layouts_in_code import Layouts, is_container
 from protocol_lab.reader.named_values import TAKE_ITEMS
@@ -182,7 +182,7 @@ def _without_prefix(function: Callable, known: Layouts) -> Iterator[tuple[ast.AS
 
 def _of_attribute(node: ast.Attribute, code: Body) -> str:
     owner = code.values.get(node.value.id) if isinstance(node.value, ast.Name) else None
-    if isinstance(owner, type) and issubclass(owner, Struct) and node.attr in owner.field_types:
+    if is_struct(owner) and node.attr in owner.field_types:
         return f"{owner.__name__} is a class, not the state: write s.{node.attr}"
     if isinstance(owner, list | dict | set) and not isinstance(node.ctx, ast.Load):
         return f"{code_text(node.value)} is no part of the state: declare a field for it"

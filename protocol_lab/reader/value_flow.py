@@ -46,6 +46,7 @@ from protocol_lab.model.layout import (
     Named,
     Struct,
     StructLayout,
+    is_struct,
     number_named,
     other_names,
 )
@@ -408,7 +409,7 @@ class Body(Flow[Variables]):
         if name in ("min", "max") and called is None:
             given = [self._items(node.args[0])] if len(given) == 1 else given
             return _layouts(_NOTHING.union(*given, *named.values()))
-        if isinstance(called, type) and issubclass(called, Struct):
+        if is_struct(called):
             return self._record(called, node, named)
         if called in TAKE_ITEMS and len(given) == 2:
             self._expect(_items_of(given[0]), *node.args, given[1], node)

@@ -9,7 +9,7 @@ from typing import Any
 
 from protocol_lab.model import containers, node_sets
 from protocol_lab.model.constants import limits_of
-from protocol_lab.model.layout import Array, Bag, Named, Per, Seq, Struct
+from protocol_lab.model.layout import Array, Bag, Named, Per, Seq, Struct, is_struct
 from protocol_lab.model.spec import Spec
 from protocol_lab.reader.source_code import error_at, is_of_protocol, names_read
 from protocol_lab.tla import values as tla
@@ -205,7 +205,7 @@ class Expressions:
             return Value(None, tla.type_of(self.fields[name]), (of.known + name,))
         if isinstance(kind, Seq | Bag):
             return of if name == "items" else self._length(self.read(of, scope))
-        if tla.is_record(kind) and name in kind.field_types:
+        if is_struct(kind) and name in kind.field_types:
             return self.part(of, f".{name}", tla.type_of(kind.field_types[name]))
         return None
 
@@ -282,7 +282,7 @@ class Expressions:
             case ast.Name(name) if name not in names_read(self.function) and (name not in scope):
                 return self._built_in(name, node, scope)
         called = self.value(node.func, scope).known
-        if isinstance(called, type) and issubclass(called, Struct):
+        if is_struct(called):
             return self._record(called, node, scope)
         if called in _OF_SETS:
             kinds, kind, make = _OF_SETS[called]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from protocol_lab.errors import LabError
 from protocol_lab.model import layout
-from protocol_lab.model.layout import Array, Bag, Named, Node, Per, Seq, Struct
+from protocol_lab.model.layout import Array, Bag, Named, Node, Per, Seq, is_struct
 
 INT, BOOL, TEXT, NODES, ALL_BUT = "number", "truth value", "text", "set of nodes", "complement"
 STATE = "state"
@@ -285,14 +285,9 @@ def type_of(declared: Any) -> Any:
     return {bool: BOOL, int: INT, str: TEXT}.get(declared, declared)
 
 
-def is_record(kind: Any) -> bool:
-    """Is it the type of a record?"""
-    return isinstance(kind, type) and issubclass(kind, Struct)
-
-
 def is_whole(kind: Any) -> bool:
     """Is it more than a number, a name or a set: something that has parts?"""
-    return isinstance(kind, Array | Per | Seq | Bag | Own) or is_record(kind)
+    return isinstance(kind, Array | Per | Seq | Bag | Own) or is_struct(kind)
 
 
 def item_of(kind: Any) -> Any:
@@ -362,7 +357,7 @@ class Types:
                 return Tla("<<>>")
             case Bag() if kind in self.multisets:
                 return Tla("EmptyBag")
-            case type() if is_record(kind):
+            case _ if is_struct(kind):
                 parts = kind.field_types.items()
                 return record({each: self.zero(type_of(t), depth) for each, t in parts})
         return {BOOL: FALSE, INT: ZERO, TEXT: string("")}.get(kind, EMPTY)
