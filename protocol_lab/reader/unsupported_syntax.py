@@ -156,7 +156,8 @@ def refuse(function: Callable) -> None:
     _refuse_parameters(function)
     tree, values = without_annotations(reading(function).apart), names_read(function)
     stored = {id(each.value) for each in ast.walk(tree) if _is_to_a_field(each)}
-    named = {id(each) for node in ast.walk(tree) for each in _texts_asked(node, values)}
+    compares = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
+    asked = {id(k) for e in compares for op, k in zip(e.ops, e.comparators) if _is_in(op)}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     reduced = {id(k) for e in calls if getattr(e.func, "id", "") in REDUCERS for k in e.args}
     for node in ast.walk(tree):
@@ -169,8 +170,15 @@ def refuse(function: Callable) -> None:
             case ast.Call(func=ast.Name(name)) if hasattr(builtins, name) and name not in values:
                 own = name in _BUILT_IN or name in reading(function).variables
                 told = told if own else (f"{name}()", "use numbers, loops and fields of the state")
-            case ast.Name(name, ast.Load()) if name in values and id(node) not in named:
-                told = _of_value(name, values[name])
+            case ast.Name(name, ast.Load()) if name in values:
+                is_tuple = id(node) in asked and _has_texts(values[name])
+                told = None if is_tuple else _of_value(name, values[name])
+            case ast.Attribute(ast.Name(name), called) if inspect.ismodule(values.get(name)):
+                if inspect.isfunction(getattr(values[name], called, None)):
+                    raise LabError(  # else it would escape the hash of all that can be reached
+                        f"{function.__qualname__} uses {name}.{called}: import it by its name,"
+                        f" `from {values[name].__name__} import {called}`."
+                    )
             case ast.FormattedValue() if node.format_spec is not None or node.conversion != -1:
                 told = "a format in an f-string", "write the value alone, as in f'{s.n}'"
             case ast.GeneratorExp() if id(node) not in reduced:
@@ -193,27 +201,18 @@ def refuse(function: Callable) -> None:
             )
     refuse_ineffective(function)
     for node in ast.walk(tree):
-        _refuse_call_through_a_module(function, node, values)
         told = _of_order(node, values) or _of_enabled(function, node, values)
         if told is not None:
             raise error_at(function, node, told)
-
-
-def _texts_asked(node: ast.AST, values: dict[str, Any]) -> list[ast.expr]:
-    """The names of collections of texts in `s.mode in BUSY`, which becomes a tuple."""
-    if not isinstance(node, ast.Compare):
-        return []
-    asked = [e for op, e in zip(node.ops, node.comparators, strict=True) if _is_in(op)]
-    named = [each for each in asked if isinstance(each, ast.Name)]
-    return [e for e in named if any(isinstance(k, str) for k in _items_of(values.get(e.id)))]
 
 
 def _is_in(op: ast.cmpop) -> bool:
     return isinstance(op, ast.In | ast.NotIn)
 
 
-def _items_of(value: Any) -> Iterable:
-    return value if isinstance(value, list | set | frozenset) else ()
+def _has_texts(value: Any) -> bool:
+    """Is it a collection of texts, which `s.mode in BUSY` makes a tuple of?"""
+    return isinstance(value, list | set | frozenset) and any(isinstance(e, str) for e in value)
 
 
 def _of_value(name: str, value: Any) -> tuple[str, str] | None:
@@ -268,20 +267,6 @@ def _of_enabled(function: Callable, node: ast.AST, values: dict[str, Any]) -> st
             if not {"s", "c"} <= {*code.co_varnames, *code.co_freevars}:
                 return f"say which state, as in {name}({ast.unparse(action)}, before, c)"
     return None
-
-
-def _refuse_call_through_a_module(
-    function: Callable, node: ast.AST, values: dict[str, Any]
-) -> None:
-    """A call like module.helper(s) would escape the hash of all that can be reached."""
-    match node:
-        case ast.Attribute(ast.Name(name), called):
-            module = values.get(name)
-            if inspect.ismodule(module) and inspect.isfunction(getattr(module, called, None)):
-                raise LabError(
-                    f"{function.__qualname__} uses {name}.{called}: import it by its name, `from"
-                    f" {module.__name__} import {called}`."
-                )
 
 
 def _is_equality(op: ast.cmpop) -> bool:
