@@ -33,7 +33,6 @@ only. They release the GIL.
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from protocol_lab.compiler.kernel_cache import kernel
@@ -111,7 +110,7 @@ def call_piece(typing_context, address, work, first, second, number):
         status, result = convention.call_function(
             builder, piece, PIECE.return_type, PIECE.args, args[1:]
         )
-        with cgutils.if_unlikely(builder, status.is_error):
+        with builder.if_then(status.is_error, likely=False):
             convention.return_status_propagate(builder, status)
         return result
 
