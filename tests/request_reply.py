@@ -25,8 +25,7 @@ class Constants(NamedTuple):
     crashes: Annotated[int, Limits(0, 9, "times that the server may crash")] = 1
     lossy: Annotated[int, flag("may messages be lost")] = 1
     remembers: Annotated[
-        int,
-        choice("nothing", "in_memory", "on_disk", meaning="how the server knows a retry"),
+        int, choice("nothing", "in_memory", "on_disk", meaning="how the server knows a retry")
     ] = NOTHING
     slots: Annotated[int, storage(1, 12, "messages on their way")] = 4
 

@@ -212,10 +212,7 @@ def test_specs_lists_constants_actions_and_invariants(capsys):
         (["check", *SMALL, "--constraint", "s.hw < 1"], "has no field"),
         (["check", *SMALL, "--property", "x"], "has no temporal property 'x'; it has:"),
         (["check", *SMALL, "--property", SETTLED, "--symmetry"], "symmetry can't be combined"),
-        (
-            ["check", *SMALL, "--property", SETTLED, "--deadlock"],
-            "deadlock can't be combined with",
-        ),
+        (["check", *SMALL, "--property", SETTLED, "--deadlock"], "deadlock can't be combined with"),
         (
             ["check", *SMALL, "--property", SETTLED, "--engine", "python"],
             "checked by compiled code; leave --engine out",

@@ -302,8 +302,7 @@ def test_other_words_go_to_the_kit_with_clean_output_and_its_exit_code(ready_kit
     package.mkdir()
     (package / "__init__.py").touch()  # else one on the PYTHONPATH comes before it
     (package / "__main__.py").write_text(
-        "import json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(7)\n",
-        encoding="utf-8",
+        "import json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(7)\n", encoding="utf-8"
     )
     answer = run_lab(ready_kit, "check", "kafka.kip_320", "--json")
     assert json.loads(answer.stdout) == ["check", "kafka.kip_320", "--json"]

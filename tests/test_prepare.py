@@ -24,12 +24,7 @@ def test_every_spec_is_compiled_in_the_order_of_the_notebooks():
 
 @pytest.mark.parametrize(
     ("cores", "battery", "expected"),
-    [
-        (2, None, True),
-        (1, None, False),
-        (2, False, False),
-        (2, True, True),
-    ],
+    [(2, None, True), (1, None, False), (2, False, False), (2, True, True)],
 )
 def test_it_needs_a_core_and_a_plug(monkeypatch, cores, battery, expected):
     monkeypatch.setattr(prepare, "cores", lambda: cores)

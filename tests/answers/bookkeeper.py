@@ -148,7 +148,7 @@ WRONG = {
         (nothing_is_claimed, "but also where w1 acknowledges an entry that only one"),
     ],
     "make_a_no_last": [
-        (fence_with_every_answer, "never: a bookie that has the entry says so, and is not fenced"),
+        (fence_with_every_answer, "never: a bookie that has the entry says so, and is not fenced")
     ],
     "begin_where_it_is_safe": [(believe_the_bookie, "only_valid_fragments breaks")],
     "say_that_you_do_not_know": [(never_know, "never")],

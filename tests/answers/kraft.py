@@ -102,10 +102,7 @@ WRONG = {
         (nothing_is_promised, "It holds after these steps, but should say"),
         (everybody_has_it, "It should hold after these steps, but says"),
     ],
-    "what_is_a_majority": [
-        (half_is_enough, "you say: won"),
-        (strangers_count, "you say: won"),
-    ],
+    "what_is_a_majority": [(half_is_enough, "you say: won"), (strangers_count, "you say: won")],
     "where_to_cut": [
         (by_length, "of which some must go"),
         (all_later_goes, "of which too many go"),

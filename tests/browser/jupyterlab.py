@@ -21,9 +21,7 @@ from playwright.sync_api import BrowserContext, Error, Locator, Page
 from protocol_lab.system import notebook_server
 from tests import PATIENCE, ROOT
 
-SETTINGS = {
-    "notebook-extension/tracker": {"windowingMode": "none"},
-}
+SETTINGS = {"notebook-extension/tracker": {"windowingMode": "none"}}
 
 
 class Notebook:

@@ -84,17 +84,11 @@ def test_messages_are_sent_delivered_and_lost():
     request, reply = "request: number 1", "reply: number 1"
     assert [each for _, each in walk_events(walk)] == [
         [Arrow(SENT, "client 1", "server", request)],
-        [
-            Arrow(DELIVERED, "client 1", "server", request),
-            Arrow(SENT, "server", "client 1", reply),
-        ],
+        [Arrow(DELIVERED, "client 1", "server", request), Arrow(SENT, "server", "client 1", reply)],
         [Arrow(LOST, "server", "client 1", reply)],
         [Arrow(SENT, "client 1", "server", request)],
         [Note("server", "crashes", CRASH), Note("server", "is back", RESTART)],
-        [
-            Arrow(DELIVERED, "client 1", "server", request),
-            Arrow(SENT, "server", "client 1", reply),
-        ],
+        [Arrow(DELIVERED, "client 1", "server", request), Arrow(SENT, "server", "client 1", reply)],
     ]
     assert lifelines(walk.model) == ["client 1", "server"]
 

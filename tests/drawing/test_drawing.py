@@ -27,14 +27,8 @@ WALKS = [
     ("kafka.kip_101", {"replicas": 2, "max_leader_epoch": 4}),
     ("kafka.kip_279", {"replicas": 3, "max_leader_epoch": 2}),
     ("kafka.kip_320_first_try", {"replicas": 3, "log_size": 4, "max_records": 6}),
-    (
-        "kafka.kip_320",
-        {"replicas": 5, "log_size": 8, "max_records": 12, "max_leader_epoch": 9},
-    ),
-    (
-        "kafka.kip_320",
-        {"replicas": 7, "log_size": 32, "max_records": 99, "max_leader_epoch": 39},
-    ),
+    ("kafka.kip_320", {"replicas": 5, "log_size": 8, "max_records": 12, "max_leader_epoch": 9}),
+    ("kafka.kip_320", {"replicas": 7, "log_size": 32, "max_records": 99, "max_leader_epoch": 39}),
     ("kafka.async_isr", {}),
     ("kafka.async_isr", {"replicas": 5}),
     ("kafka.unclean_leader_election", {}),

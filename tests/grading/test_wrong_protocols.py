@@ -151,12 +151,7 @@ WRONG = [
         "confirmed_is_kept breaks after",
     ),
     ("ledger_recovery", "recover", {"may_close": "return TAKEN"}, "confirmed_is_kept breaks after"),
-    (
-        "ledger_recovery",
-        "recover",
-        {"may_close": ONE_LACKS},
-        "confirmed_is_kept breaks after",
-    ),
+    ("ledger_recovery", "recover", {"may_close": ONE_LACKS}, "confirmed_is_kept breaks after"),
 ]
 
 

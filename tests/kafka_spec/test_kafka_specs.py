@@ -99,11 +99,7 @@ def test_a_new_epoch_of_the_same_leader(epoch, rule, outcome):
 @pytest.mark.parametrize(
     ("name", "constants", "culprit"),
     compiled(
-        (
-            "kafka.async_isr",
-            {"replicas": 1, "max_leader_offset": "none"},
-            "max_leader_offset",
-        ),
+        ("kafka.async_isr", {"replicas": 1, "max_leader_offset": "none"}, "max_leader_offset"),
         (
             UNCLEAN,
             {"replicas": 2, "producers": 1, "max_leader_epoch": 1, "max_log_length": "none"},

@@ -104,15 +104,7 @@ RUNS = [
         relaxed(fetch_outside_configuration="rejected"),
         2672,
     ),
-    Run(
-        "r2_ignored",
-        "removal_not_stuck",
-        relaxed(),
-        None,
-        3,
-        True,
-        constraint=ONE_REMOVED_OF_TWO,
-    ),
+    Run("r2_ignored", "removal_not_stuck", relaxed(), None, 3, True, constraint=ONE_REMOVED_OF_TWO),
     Run(
         "r2_ignored_leader",
         "eventually_leader_elected",

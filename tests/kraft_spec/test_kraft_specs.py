@@ -174,10 +174,7 @@ def test_what_is_broken_needs_its_constant(stem, constant):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("constants", "figures"),
-    [
-        ({}, (156, 381, 18)),
-        ({"fetch_outside_configuration": "accepted"}, (676, 1_461, 27)),
-    ],
+    [({}, (156, 381, 18)), ({"fetch_outside_configuration": "accepted"}, (676, 1_461, 27))],
 )
 def test_figures_of_the_liveness_model(constants, figures):
     """TLC's, for the removal of server 3; see the golden runs with fairness for the verdicts."""

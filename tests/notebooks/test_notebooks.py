@@ -45,8 +45,7 @@ def _marks(path: Path) -> list[pytest.MarkDecorator]:
 
 every = pytest.mark.parametrize("path", notebooks(), ids=name_of)
 every_run = pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, id=name_of(path), marks=_marks(path)) for path in notebooks()],
+    "path", [pytest.param(path, id=name_of(path), marks=_marks(path)) for path in notebooks()]
 )
 
 

@@ -61,8 +61,7 @@ def test_right_answers(exercise, answer):
 
 
 @pytest.mark.parametrize(
-    ("exercise", "answer", "told"),
-    [pytest.param(*each, marks=marked(each[0])) for each in WRONG],
+    ("exercise", "answer", "told"), [pytest.param(*each, marks=marked(each[0])) for each in WRONG]
 )
 def test_wrong_answers_are_told_what_is_wrong(exercise, answer, told):
     feedback = exercise.check(answer)

@@ -62,11 +62,7 @@ def _explored(name: str, invariants: tuple | None, constants: tuple) -> Result:
 )
 def test_every_sequence_of_messages_is_an_initial_state(messages, keys, values):
     model = bind(
-        BASE,
-        message_sent_limit=messages,
-        key_space=keys,
-        value_space=values,
-        model_producer=False,
+        BASE, message_sent_limit=messages, key_space=keys, value_space=values, model_producer=False
     )
     starts = [each.row for each in initial(model)]
     assert len(set(starts)) == len(starts) == ((keys + 1) * (values + 1)) ** messages

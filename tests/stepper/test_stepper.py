@@ -287,10 +287,7 @@ def test_the_static_drawing_needs_no_script_and_is_the_same_every_time(walk):
         ({"command": "choose", "depth": "deep"}, "can't be chosen"),
         ({"command": "find", "condition": " "}, "Write a condition over s and c"),
         ({"command": "hint"}, "This is not a challenge"),
-        (
-            {"command": "paste", "text": "# spec: kafka.nowhere"},
-            "no spec 'kafka.nowhere'",
-        ),
+        ({"command": "paste", "text": "# spec: kafka.nowhere"}, "no spec 'kafka.nowhere'"),
         ({"command": "paste", "text": "# spec: kafka.kip_320\nfly()"}, "line 2: .*no action 'fly'"),
         ("nonsense", "did not work"),
     ],

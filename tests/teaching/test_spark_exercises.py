@@ -103,11 +103,7 @@ def all_at_once(rows):
         (on_spark.keep_what_is_new, whichever_comes, "State 2 has the parents 10 and 11"),
         (on_spark.keep_what_is_new, lambda candidates, seen: candidates, "State 1 was seen"),
         (on_spark.average_a_hot_key, mean_of_means, "their mean is 2.0, not 4.0"),
-        (
-            on_spark.average_a_hot_key,
-            all_at_once,
-            "made in one step: group by key and salt first",
-        ),
+        (on_spark.average_a_hot_key, all_at_once, "made in one step: group by key and salt first"),
         (on_spark.average_a_hot_key, lambda rows: 4, "Return a DataFrame"),
     ],
 )

@@ -337,10 +337,7 @@ def test_what_is_lost_is_said_where_nothing_was_promised():
         ),
         (
             "bookkeeper.v4_13",
-            [
-                "w1_creates_ledger(ensemble={1, 2, 3})",
-                "w1_sends_add_entry_requests(lost={1, 2})",
-            ],
+            ["w1_creates_ledger(ensemble={1, 2, 3})", "w1_sends_add_entry_requests(lost={1, 2})"],
             "w1 sends “add e0” to b3. “add e0” from w1 to b1 and b2 is lost.",
         ),
         ("kraft.kip_853", ["client_request(server=1, value=1)"], "Server 1 appends A e1."),

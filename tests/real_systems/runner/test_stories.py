@@ -42,12 +42,7 @@ def describe(seen) -> Cluster:
 
 STAGING = Staging(stub, describe, lambda before, after: before != after)
 
-LOSS = Story(
-    loss,
-    STAGING,
-    settings={"kept": ("no", "yes")},
-    lesson="kafka/01_one_power_cut",
-)
+LOSS = Story(loss, STAGING, settings={"kept": ("no", "yes")}, lesson="kafka/01_one_power_cut")
 
 
 @pytest.fixture
