@@ -33,7 +33,7 @@ from protocol_lab.traces.scenarios import play, text_of_file
 from protocol_lab.traces.text_exports import to_itf
 from protocol_lab.traces.walk import Walk
 
-_FENCE = re.compile(r"\A```\w*\n|\n```\Z")
+_FENCE = re.compile(r"\A\s*```\w*\n|\n```\Z")
 """Marks that chats put around code."""
 
 _SCENARIO = "# spec:"
@@ -66,7 +66,6 @@ def read_file(
     except _NoTrace as error:
         raise LabError(f"{shortened(Path(path).name)}, line 1: {error}") from None
     if isinstance(found, Scenario):
-        found = parse_scenario(text, Path(path).name)
         found = replace(found, name=shortened(Path(path).stem), file=Path(path))
     if model is not None:
         theirs = found.model(model) if isinstance(found, Scenario) else found.model
@@ -80,7 +79,7 @@ def read_file(
 def names_no_steps(text: str) -> bool:
     """Is it a trace of states, whose steps have to be found? That may take a while."""
     try:
-        return isinstance(_parsed(_unfenced(text)), PrintedTrace)
+        return isinstance(_parsed(_unfenced(text).strip()), PrintedTrace)
     except LabError:
         return False
 
@@ -97,9 +96,10 @@ def _read(
     file: Path | None = None,
 ) -> Walk | Scenario:
     """file: the one with the text, beside which its spec may be."""
-    text = _unfenced(text)
+    lines = _unfenced(text)
+    text = lines.strip()
     if text.startswith(_SCENARIO):
-        return parse_scenario(text, "your scenario")
+        return parse_scenario(lines, file.name if file else "your scenario")
     found = _parsed(text)
     if isinstance(found, PrintedTrace):
         return walk_along(found, model, only, effort)
@@ -134,7 +134,8 @@ def _parsed(text: str) -> PrintedTrace | dict[str, Any] | str | None:
 
 
 def _unfenced(text: str) -> str:
-    return _FENCE.sub("", text.lstrip("\ufeff").strip())
+    """The text without a fence around it; what is in it keeps its lines' numbers."""
+    return _FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), text.lstrip("\ufeff").rstrip())
 
 
 def trace_of(text: str) -> PrintedTrace | dict[str, Any] | None:

@@ -123,14 +123,15 @@ def parse_scenario(text: str, name: str = "scenario") -> Scenario:
     name = shortened(name)
     # Not splitlines(), which also breaks lines at characters that a caption may contain.
     rows = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
-    header = rows[0].strip()
-    with at_line(name, 1):
+    first = next((k for k, row in enumerate(rows) if row.strip()), 0)
+    header = rows[first].strip()
+    with at_line(name, first + 1):
         if not header.startswith("# spec:"):
             raise LabError("the first line must be `# spec: NAME  constant=value ...`.")
         spec_name, constants = read_header(header.removeprefix("# spec:"))
     description: list[str] = []
     lines: list[Line] = []
-    for number, row in enumerate(rows[1:], 2):
+    for number, row in enumerate(rows[first + 1 :], first + 2):
         code, comment = split_comment(row)
         comment = visible(comment)
         if code:

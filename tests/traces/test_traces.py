@@ -12,7 +12,7 @@ from protocol_lab import HOLDS, TAKEN, Int8, Spec, Struct
 from protocol_lab.catalog import load, spec_names
 from protocol_lab.drawing.pictures import FORMATS, caption
 from protocol_lab.errors import LabError
-from protocol_lab.interchange.readers import read_pasted
+from protocol_lab.interchange.readers import read_file, read_pasted
 from protocol_lab.model.step_text import initial_texts
 from protocol_lab.notebook import scenario
 from protocol_lab.traces.events import LONGEST, narrated
@@ -118,6 +118,14 @@ def test_a_link_names_the_challenge_that_it_is_about():
     assert pasted.challenge == "lose_it"
 
 
+def test_a_file_may_have_a_challenges_link_or_lines_around_a_scenario(tmp_path):
+    file = tmp_path / "kept.txt"
+    file.write_text(link_text(talk(), "lose_it"), encoding="utf-8")
+    assert read_file(file).challenge == "lose_it"
+    file.write_text("\n```\n# spec: kafka.id_sequence\nnext()\n```\n", encoding="utf-8")
+    assert [each.number for each in read_file(file).lines] == [4]
+
+
 # --- There and back again ----------------------------------------------------------------------
 
 
@@ -181,7 +189,7 @@ def test_what_is_pasted_is_recognised():
     walk = talk()
     assert isinstance(read_pasted("\n" + scenario_text(walk)), Scenario)
     assert along(play(read_pasted("\n" + scenario_text(walk)))) == along(walk)
-    assert read_pasted(f"```text\n{scenario_text(walk)}```\n") == read_pasted(scenario_text(walk))
+    assert along(play(read_pasted(f"```text\n{scenario_text(walk)}```\n"))) == along(walk)
     assert along(read_pasted(link_text(walk))) == along(walk)
     assert along(read_pasted(to_itf(walk))) == along(walk)
     assert read_pasted(KIP_101).model.spec.name == "kafka.kip_101"
