@@ -1,7 +1,7 @@
 """The table in a page: its HTML, and what the page's Python answers, searching by WebAssembly.
 
-`js/asked_table.js` shows it. A change of a setting is a question for each cell, by rows and by
-columns; a press on a cell asks for its story; the summary is what all rows come to.
+`protocol_lab/page/js/asked_table.js` shows it. A change of a setting is a question for each cell,
+by rows and by columns; a press on a cell asks for its story; the summary is what all rows come to.
 """
 
 import json
