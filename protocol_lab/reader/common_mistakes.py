@@ -83,8 +83,6 @@ def _mistakes(
                 yield node, _chance(name)
             case ast.While(ast.Constant()) if node.test.value and not _is_left(node.body):
                 yield node, "this loop never ends: give it a condition, a break or a return"
-            case ast.NamedExpr():
-                yield node, "assign in a line of its own, and then ask"
             case ast.Assign([ast.Tuple(parts)]) if any(isinstance(k, ast.Starred) for k in parts):
                 yield node, "a star can't be compiled: name the items one by one, or write a loop"
             case ast.Dict(keys=[]):

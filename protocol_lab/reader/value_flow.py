@@ -287,10 +287,10 @@ class Body(Flow[Variables]):
             case ast.Name(name):
                 found = self.values.get(name)
                 return Possible([found]) if isinstance(found, str) else UNKNOWN
-            case ast.Attribute(value, name):
+            case ast.Attribute(_, name):
                 owners = self._owner(node)
                 return _without_copies(self._field(owners, name) | self._place_of(node))
-            case ast.Subscript(value, index):
+            case ast.Subscript(_, index):
                 owners = self._owner(node)
                 self.of(index)
                 return _without_copies(_items_of(owners) | self._place_of(node))
@@ -303,8 +303,8 @@ class Body(Flow[Variables]):
                 sides = [self.of(left), self.of(right)]
                 is_of_sets = isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor)
                 return _A_SET if is_of_sets and any(map(_is_set, sides)) else UNKNOWN
-            case ast.NamedExpr(_, value):
-                return self.of(value)
+            case ast.NamedExpr():
+                raise error_at(self.function, node, "assign in a line of its own, and then ask")
             case (
                 ast.GeneratorExp(item, loops) | ast.ListComp(item, loops) | ast.SetComp(item, loops)
             ):
