@@ -56,10 +56,13 @@ class Layouts:
                 self._note(part)
 
     def of_parameter(self, function: Callable, name: str) -> Any:
-        """The layout of a function's parameter, by its annotation or name; None if unknown."""
+        """The layout of a function's parameter, by its annotation or name; None if unknown. The
+        constants may be annotated with the class of another variant, which the function is from."""
         annotation = signature(function).parameters[name].annotation
         known = self.of_annotation(annotation)
-        return self.states.get(name) if annotation is Parameter.empty else known
+        if annotation is Parameter.empty or (known is None and name == "c"):
+            return self.states.get(name)
+        return known
 
     def of_annotation(self, declared: Any) -> Any:
         """The layout of a parameter or result with this annotation; None if unknown.
